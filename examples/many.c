@@ -49,7 +49,8 @@ int main(void) {
   static const char page[] = "<p>1<p>2<p>3<p>4<p>5<p>6";
   hpar_input inputs[DOCUMENTS] = {0};
   unsigned paragraphs[DOCUMENTS] = {0};
-  for (unsigned i = 0; i < DOCUMENTS; i++) inputs[i] = (hpar_input){.bytes = page, .length = (i + 1) * 4};
+  for (unsigned i = 0; i < DOCUMENTS; i++)
+    inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = page, .length = (i + 1) * 4};
   hpar_options options = {HPAR_OPTIONS_INIT, .threads = THREADS};
   options.parallel.executor = HPAR_EXECUTOR_CALLER;
   options.parallel.run = run_tasks;

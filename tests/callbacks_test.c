@@ -62,7 +62,7 @@ static void act(stage *s) {
     CHECK_EQ(hpar_parse(s->other, NULL, page, LENGTH, s->document, NULL), HPAR_ERROR_ARGUMENT);
     CHECK(strstr(hpar_parser_error(s->other)->text, "in use"));
     CHECK_EQ(hpar_parser_begin(s->other, NULL, s->document), HPAR_ERROR_ARGUMENT);
-    hpar_input input = {page, LENGTH, s->document, HPAR_OK};
+    hpar_input input = {HPAR_INPUT_INIT, .bytes = page, .length = LENGTH, .document = s->document};
     CHECK_EQ(hpar_parse_many(s->other, NULL, &input, 1, NULL, NULL, NULL), HPAR_OK);
     CHECK_EQ(input.status, HPAR_ERROR_ARGUMENT);
   }
@@ -245,7 +245,8 @@ static hpar_status scans(stage *s, const hpar_options *options) {
 }
 
 static hpar_status in_batch(stage *s, const hpar_options *options) {
-  hpar_input inputs[] = {{page, LENGTH, s->document, HPAR_OK}, {page, LENGTH, NULL, HPAR_OK}};
+  hpar_input inputs[] = {{HPAR_INPUT_INIT, .bytes = page, .length = LENGTH, .document = s->document},
+                         {HPAR_INPUT_INIT, .bytes = page, .length = LENGTH}};
   return hpar_parse_many(s->parser, options, inputs, 2, NULL, act_in_batch, s);
 }
 
@@ -314,8 +315,8 @@ typedef enum place { IN_ELEMENT, IN_TEXT, AT_END, IN_OUTPUT, PLACES } place;
 
 static hpar_status rewrite(stage *s, rewrite_way way, hpar_write_callback write) {
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
-  hpar_rewrite_page pages[] = {{.bytes = page, .length = LENGTH, .write = write, .context = s},
-                               {.bytes = page, .length = LENGTH, .write = write, .context = s}};
+  hpar_rewrite_page pages[] = {{HPAR_REWRITE_PAGE_INIT, .bytes = page, .length = LENGTH, .write = write, .context = s},
+                               {HPAR_REWRITE_PAGE_INIT, .bytes = page, .length = LENGTH, .write = write, .context = s}};
   if (way == AT_ONCE) return hpar_rewrite(s->rewriter, s->rules, NULL, page, LENGTH, &stats, write, s);
   if (way == AS_PAGES) {
     hpar_rewriter_destroy(s->rewriter);

@@ -70,10 +70,8 @@ static void note(size_t index, hpar_input *input, const hpar_document *document,
 
 static void fill(hpar_input *inputs, hpar_document *const *documents) {
   for (unsigned i = 0; i < COUNT; i++)
-    inputs[i] = (hpar_input){.bytes = pages[i].bytes,
-                             .length = pages[i].length,
-                             .document = documents && i < OWN ? documents[i] : NULL,
-                             .status = HPAR_ERROR_IO};
+    inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = pages[i].bytes, .length = pages[i].length,
+                             .document = documents && i < OWN ? documents[i] : NULL, .status = HPAR_ERROR_IO};
 }
 
 static void check_sums(const hpar_many_stats *stats) {
@@ -149,8 +147,9 @@ static void trees_are_the_same(void) {
 static void one_fails(void) {
   hpar_parser *parser = NULL;
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
-  hpar_input inputs[3] = {
-      {.bytes = "<p>a", .length = 4}, {.bytes = NULL, .length = 9}, {.bytes = "<p><p><p><p><p>", .length = 15}};
+  hpar_input inputs[3] = {{HPAR_INPUT_INIT, .bytes = "<p>a", .length = 4},
+                          {HPAR_INPUT_INIT, .bytes = NULL, .length = 9},
+                          {HPAR_INPUT_INIT, .bytes = "<p><p><p><p><p>", .length = 15}};
   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .limits.nodes = 6};
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 3, &stats, NULL, NULL), HPAR_OK);
@@ -202,7 +201,8 @@ static void want_of_memory(void) {
     hpar_parser *parser = NULL;
     hpar_input inputs[INPUTS];
     memset(inputs, 0, sizeof inputs);
-    for (unsigned i = 0; i < INPUTS; i++) inputs[i] = (hpar_input){.bytes = pages[i].bytes, .length = pages[i].length};
+    for (unsigned i = 0; i < INPUTS; i++)
+      inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = pages[i].bytes, .length = pages[i].length};
     seen s = {.threads = 3};
     hpar_options options = {HPAR_OPTIONS_INIT, .threads = n % 2 ? 3 : 1, .max_errors = ERRORS};
     hpar_many_stats stats = {HPAR_MANY_STATS_INIT};

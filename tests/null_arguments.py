@@ -103,4 +103,5 @@ def main():
     print(template.replace('@CASES@', table).replace('@ACTS@', acts).replace('@FUNCTIONS@', str(functions)))
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -349,7 +349,8 @@ static void binding(void) {
     }
   }
   hpar_input inputs[4];
-  for (unsigned i = 0; i < 4; i++) inputs[i] = (hpar_input){.bytes = page.bytes, .length = page.length};
+  for (unsigned i = 0; i < 4; i++)
+    inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = page.bytes, .length = page.length};
   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .parallel.affinity = HPAR_AFFINITY_CORES};
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   CHECK_EQ(hpar_parse_many(parser, &options, inputs, 4, &stats, NULL, NULL), HPAR_OK);

@@ -441,7 +441,7 @@ static void sequences(void) {
 
 static void refusals(void) {
   hpar_options options = {HPAR_OPTIONS_INIT, .resources = {.callback = receive_line}};
-  hpar_input input = {.bytes = "x", .length = 1};
+  hpar_input input = {HPAR_INPUT_INIT, .bytes = "x", .length = 1};
   CHECK_EQ(hpar_parse_many(parser, &options, &input, 1, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser)->text, "hpar_options.resources.callback"));
   CHECK_EQ(hpar_scan_resources(parser, &options, "\xff\xfe", 2), HPAR_ERROR_UNSUPPORTED);

@@ -85,11 +85,9 @@ static void check_all(const hpar_rewrite_options *options, bool reports) {
   seen s = {0};
   for (unsigned i = 0; i < COUNT; i++) {
     buffer_clear(&got[i]);
-    many[i] = (hpar_rewrite_page){.bytes = pages[i].length ? pages[i].bytes : NULL,
-                                  .length = pages[i].length,
-                                  .rules = i == SPECIAL ? special : NULL,
-                                  .write = collect,
-                                  .context = &got[i]};
+    many[i] = (hpar_rewrite_page){HPAR_REWRITE_PAGE_INIT,    .bytes = pages[i].length ? pages[i].bytes : NULL,
+                                  .length = pages[i].length, .rules = i == SPECIAL ? special : NULL,
+                                  .write = collect,          .context = &got[i]};
   }
   CHECK_EQ(hpar_rewrite_many(rules, options, many, COUNT, reports ? note : NULL, &s), HPAR_OK);
   CHECK(!s.wrong);
@@ -106,7 +104,8 @@ static void check_all(const hpar_rewrite_options *options, bool reports) {
 
 static void test_arguments(void) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .threads = HPAR_MAX_THREADS + 1};
-  hpar_rewrite_page page = {.bytes = "x", .length = 1}, empty = {.length = 1};
+  hpar_rewrite_page page = {HPAR_REWRITE_PAGE_INIT, .bytes = "x", .length = 1},
+                    empty = {HPAR_REWRITE_PAGE_INIT, .length = 1};
   CHECK_EQ(hpar_rewrite_many(rules, NULL, NULL, 0, NULL, NULL), HPAR_OK);
   CHECK_EQ(hpar_rewrite_many(rules, NULL, NULL, 1, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_rewrite_many(rules, &options, &page, 1, NULL, NULL), HPAR_ERROR_ARGUMENT);
@@ -118,7 +117,8 @@ static void test_arguments(void) {
 /* Each allocation in turn fails. No page is lost, and none is rewritten twice. */
 static void test_memory(void) {
   for (uint32_t n = 0; n < 60; n++) {
-    hpar_rewrite_page many[2] = {{.bytes = "<a>", .length = 3}, {.bytes = "<div><b>", .length = 8}};
+    hpar_rewrite_page many[2] = {{HPAR_REWRITE_PAGE_INIT, .bytes = "<a>", .length = 3},
+                                 {HPAR_REWRITE_PAGE_INIT, .bytes = "<div><b>", .length = 8}};
     hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .threads = 1};
     seen s = {0};
     many[0].context = &got[0];

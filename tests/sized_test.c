@@ -68,7 +68,7 @@ static hpar_status use_rewrite(const void *given) {
 }
 
 static hpar_status use_many(const void *given) {
-  hpar_rewrite_page one = {.bytes = page, .length = LENGTH};
+  hpar_rewrite_page one = {HPAR_REWRITE_PAGE_INIT, .bytes = page, .length = LENGTH};
   hpar_status status = hpar_rewrite_many(rules, given, &one, 1, NULL, NULL);
   if (!status) CHECK_EQ(one.status, HPAR_OK);
   return status;
@@ -104,7 +104,7 @@ static void check_input(hpar_status (*use)(const void *), size_t full, size_t fi
 
 static hpar_status fill_parse(void *stats) { return hpar_parse(parser, NULL, page, LENGTH, document, stats); }
 static hpar_status fill_many(void *stats) {
-  hpar_input input = {page, LENGTH, NULL, HPAR_OK};
+  hpar_input input = {HPAR_INPUT_INIT, .bytes = page, .length = LENGTH};
   return hpar_parse_many(parser, NULL, &input, 1, stats, NULL, NULL);
 }
 static hpar_status fill_rewrite(void *stats) {
@@ -125,6 +125,68 @@ static void check_output(hpar_status (*fill)(void *), size_t full) {
   }
   memset(&got, 0, sizeof got);
   CHECK_EQ(fill(&got), HPAR_ERROR_ARGUMENT);
+}
+
+/*** arrays ***/
+
+/* An element of an older or newer program: `size` bytes. */
+static void *element_at(room *array, size_t size, size_t index) { return (char *)array + index * size; }
+
+/* The size of the first element is the distance of all. An older program lacks the fields from
+ * `status` on; a newer one has more. */
+static void check_inputs(void) {
+  enum { COUNT = 3 };
+  for (size_t size = offsetof(hpar_input, status); size <= sizeof(hpar_input) + 64; size += 8) {
+    static room array[COUNT];
+    memset(array, 0, sizeof array);
+    for (size_t i = 0; i < COUNT; i++) {
+      hpar_input *input = element_at(array, size, i);
+      input->size = i ? 0 : size;
+      input->bytes = page;
+      input->length = LENGTH - i;
+      if (size > offsetof(hpar_input, status)) input->status = HPAR_ERROR_IO;
+    }
+    memset(element_at(array, size, COUNT), 0x55, 64);
+    hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
+    CHECK_EQ(hpar_parse_many(parser, NULL, (hpar_input *)array, COUNT, &stats, NULL, NULL), HPAR_OK);
+    CHECK_EQ(stats.bytes, COUNT * LENGTH - 3);
+    CHECK_EQ(stats.failed, 0);
+    for (size_t i = 0; i < COUNT && size > offsetof(hpar_input, status); i++)
+      CHECK_EQ(((hpar_input *)element_at(array, size, i))->status, HPAR_OK);
+    for (size_t i = 0; i < 64; i++) CHECK_EQ(((char *)element_at(array, size, COUNT))[i], 0x55);
+    if (size == sizeof(hpar_input)) continue;
+    ((hpar_input *)element_at(array, size, 0))->size = size + 1; /* no structure has this size */
+    CHECK_EQ(hpar_parse_many(parser, NULL, (hpar_input *)array, 1, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+    CHECK(strstr(hpar_parser_error(parser)->text, "hpar_input.size"));
+  }
+}
+
+static void check_pages(void) {
+  enum { COUNT = 3 };
+  const size_t at = offsetof(hpar_rewrite_page, stats);
+  for (size_t size = offsetof(hpar_rewrite_page, status); size <= sizeof(hpar_rewrite_page) + 64; size += 8) {
+    static room array[COUNT + 1];
+    memset(array, 0, sizeof array);
+    for (size_t i = 0; i < COUNT; i++) {
+      hpar_rewrite_page *one = element_at(array, size, i);
+      one->size = i ? 0 : size;
+      one->bytes = page;
+      one->length = LENGTH - i;
+    }
+    memset(element_at(array, size, COUNT), 0x55, 64);
+    CHECK_EQ(hpar_rewrite_many(rules, NULL, (hpar_rewrite_page *)array, COUNT, NULL, NULL), HPAR_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+      const hpar_rewrite_page *one = element_at(array, size, i);
+      if (size > offsetof(hpar_rewrite_page, status)) CHECK_EQ(one->status, HPAR_OK);
+      if (size < at + sizeof one->stats) continue;
+      CHECK_EQ(one->stats.size, sizeof one->stats);
+      CHECK_EQ(one->stats.input_bytes, LENGTH - i);
+    }
+    for (size_t i = 0; i < 64; i++) CHECK_EQ(((char *)element_at(array, size, COUNT))[i], 0x55);
+    if (size <= sizeof(hpar_rewrite_page)) continue;
+    ((char *)element_at(array, size, 2))[-1] = 1;
+    CHECK_EQ(hpar_rewrite_many(rules, NULL, (hpar_rewrite_page *)array, COUNT, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  }
 }
 
 int main(void) {
@@ -148,6 +210,11 @@ int main(void) {
   check_output(fill_parse, sizeof(hpar_stats));
   check_output(fill_rewrite, sizeof(hpar_rewrite_stats));
   check_output(fill_many, sizeof(hpar_many_stats));
+  check_inputs();
+  check_pages();
+  /* Its layout never changes: programs do not initialise it. */
+  CHECK_EQ(sizeof(hpar_error), 280);
+  CHECK_EQ(offsetof(hpar_error, text), 24);
   hpar_rewriter_destroy(rewriter);
   hpar_rules_destroy(rules);
   hpar_selectors_destroy(selectors);

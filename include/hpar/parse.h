@@ -12,7 +12,8 @@
  * Zero in any field of a structure but `size` is its default. `size` lets a program and a library
  * of different versions work together. The library takes zero for the fields that an older caller
  * does not have. It returns HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library
- * lacks. It sets such fields of a structure that it fills to zero.
+ * lacks. It sets such fields of a structure that it fills to zero. In an array, `size` of the first
+ * element is the distance of all elements.
  *
  * The tree depends on no option except `scripting`, `fragment`, `encoding` and the limits. One
  * thread at a time may use a parser. A parser keeps memory and threads between parses. Different
@@ -329,12 +330,14 @@ HPAR_API hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats);
 
 /* One of several inputs. */
 typedef struct hpar_input {
+  size_t size;       /* HPAR_INPUT_INIT sets it */
   const char *bytes; /* may be NULL if `length` is 0; must stay as for hpar_parse */
   size_t length;
   hpar_document *document; /* the caller's; each may be in one input only. NULL: the parser lends
                               one until the callback returns */
   hpar_status status;      /* the library sets it to the result of this input's parse */
 } hpar_input;
+#define HPAR_INPUT_INIT HPAR_SIZED(hpar_input)
 
 /* Reports a parsed input, on the thread that parsed it, while others run. `thread` is below
  * hpar_many_stats.threads, and two calls at once have different numbers. `document` is empty after

@@ -261,7 +261,7 @@ typedef enum hpar_action_kind {
   HPAR_ACTION_FIND              /* text only: `replacement` for each `value` in the raw text */
 } hpar_action_kind;
 
-/* A declarative edit. `name` is NUL-terminated. Strings are UTF-8. */
+/* A declarative edit. `name` is NUL-terminated. Strings are UTF-8. The layout never changes. */
 typedef struct hpar_action {
   hpar_unit unit;
   hpar_action_kind kind;
@@ -442,6 +442,7 @@ HPAR_API hpar_status hpar_rewrite(hpar_rewriter *rewriter, const hpar_rules *rul
 
 /* A page of hpar_rewrite_many. */
 typedef struct hpar_rewrite_page {
+  size_t size;       /* HPAR_REWRITE_PAGE_INIT sets it */
   const char *bytes; /* may be NULL if `length` is 0 */
   size_t length;
   const hpar_rules *rules; /* of this page; NULL: those of the call */
@@ -451,6 +452,7 @@ typedef struct hpar_rewrite_page {
   hpar_status status;       /* the library sets it, and `stats` */
   hpar_rewrite_stats stats; /* no field must be set */
 } hpar_rewrite_page;
+#define HPAR_REWRITE_PAGE_INIT HPAR_SIZED(hpar_rewrite_page)
 
 /* Reports a page whose output is complete or has failed. The calls come in the order of the pages,
  * one at a time, on any thread of the call, while other threads rewrite later pages. The callback

@@ -99,7 +99,7 @@ static bool add_inputs(batch *b, PyObject *list) {
     hp_py_document *d = hp_py_new_document(b->state, input, &b->options);
     if (!d) return false;
     b->documents[i] = d;
-    b->inputs[i] = (hpar_input){.bytes = d->bytes, .length = d->length, .document = d->tree};
+    b->inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = d->bytes, .length = d->length, .document = d->tree};
   }
   return true;
 }

@@ -225,8 +225,11 @@ static hpar_status parse_many(const hp_batch_request *given, const hpar_options 
                       request.count);
   if (stats && hp_check_size(stats, "hpar_many_stats", "HPAR_MANY_STATS_INIT", error) != HPAR_OK)
     return HPAR_ERROR_ARGUMENT;
+  hpar_status status = hp_check_sized_array(request.inputs, request.count, sizeof *request.inputs, "hpar_input",
+                                            "HPAR_INPUT_INIT", error);
+  if (status != HPAR_OK) return status;
   hp_config config;
-  hpar_status status = hp_config_resolve(&config, options, error);
+  status = hp_config_resolve(&config, options, error);
   if (status != HPAR_OK) return status;
   if (config.resources.callback)
     return hp_explain(

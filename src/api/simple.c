@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "session/session.h"
 #include "text/line.h"
+#include "url/link_values.h"
 
 #include <hpar/hpar.h>
 
@@ -234,14 +235,11 @@ hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, con
                                hpar_error *error) {
   collection c = {.count = 0};
   char *text;
-  hpar_status status = hpar_links(document, top, options, collect_link, &c);
+  hpar_error reason = {.text = ""};
+  hpar_status status = hp_report_links(document, top, options, collect_link, &c, &reason);
   explain_status(error, status);
   list *made = finish(&c, status, &text, error);
-  if (status == HPAR_ERROR_ARGUMENT)
-    hp_set_error(error, status, 0, "%s",
-                 document ? "an option is not accepted: size is HPAR_LINK_OPTIONS_INIT's, document_url absolute, "
-                            "query_encoding a label"
-                          : "document is NULL");
+  if (status == HPAR_ERROR_ARGUMENT) hp_set_error(error, status, 0, "%s", reason.text);
   hpar_link *links = made ? (hpar_link *)(made + 1) : NULL;
   for (size_t i = 0; made && i < made->count; i++) {
     if (links[i].url.bytes) links[i].url.bytes = text;

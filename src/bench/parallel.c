@@ -55,7 +55,7 @@ static void many(hp_bench_run *run, const hp_bench *self) {
   hpar_status status = inputs ? HPAR_OK : HPAR_ERROR_MEMORY;
   for (size_t i = 0; !status && i < subject->count; i++) {
     const hp_page *page = hp_subject_page(subject, i);
-    inputs[i] = (hpar_input){.bytes = page->bytes, .length = page->length};
+    inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = page->bytes, .length = page->length};
   }
   hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
   while (!status && hp_bench_next(run)) {

@@ -49,6 +49,7 @@ static int by_number(const void *a, const void *b) {
 static hpar_status run_side_by_side(const hp_comparison *c, hp_compared_mode *mode, const char *bytes, size_t length,
                                     uint64_t *ns) {
   for (unsigned i = 0; i < mode->copies; i++) {
+    mode->inputs[i].size = sizeof mode->inputs[i];
     mode->inputs[i].bytes = bytes;
     mode->inputs[i].length = length;
   }

@@ -41,6 +41,7 @@ static bool load(many *m, int *code) {
   if (m->pages.failures) *code = HP_EXIT_FAILED;
   for (size_t i = 0; i < m->pages.count; i++) {
     hpar_input *input = &m->inputs[m->count];
+    input->size = sizeof *input;
     input->bytes = hp_load(m->pages.paths[i], m->options->limits.input, &input->length);
     if (input->bytes)
       m->paths[m->count++] = m->pages.paths[i];

@@ -30,8 +30,8 @@ static void add_page(batch *b, const char *path) {
   }
   hp_text *output = &b->outputs[b->count];
   *output = (hp_text){0};
-  b->pages[b->count] =
-      (hpar_rewrite_page){.bytes = bytes, .length = length, .write = hp_append_text, .context = output};
+  b->pages[b->count] = (hpar_rewrite_page){HPAR_REWRITE_PAGE_INIT, .bytes = bytes, .length = length,
+                                           .write = hp_append_text, .context = output};
   b->paths[b->count] = path;
   b->has_failed[b->count++] = false;
   b->bytes += length;

@@ -360,6 +360,7 @@ static int select_in_many(const request *r, const hp_pages *pages, hpar_parser *
     size_t at = b->count;
     b->request = r;
     b->paths[at] = pages->paths[i];
+    b->inputs[at].size = sizeof b->inputs[at];
     b->inputs[at].bytes = hp_load(pages->paths[i], UINT64_MAX, &b->inputs[at].length);
     int page_code = b->inputs[at].bytes ? HP_EXIT_FINE : HP_EXIT_FAILED;
     b->count += page_code == HP_EXIT_FINE;

@@ -1,6 +1,7 @@
 /* Rewriting of many pages at once, each by one rewriter of one thread. */
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "rewrite/state.h"
 #if HPAR_PARALLEL
 #include "platform/pool.h"
@@ -9,6 +10,7 @@
 
 #include <hpar/parse.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 typedef struct many_job {
   const hpar_rules *rules;
@@ -24,17 +26,31 @@ typedef struct many_job {
   size_t reported;          /* of that thread */
 } many_job;
 
-static const hpar_rules *rules_of(const many_job *j, const hpar_rewrite_page *page) {
-  return page->rules ? page->rules : j->rules;
+static hpar_rewrite_page page_at(const many_job *j, size_t index) {
+  hpar_rewrite_page page;
+  hp_read_sized_at(&page, sizeof page, j->pages, index);
+  if (!page.rules) page.rules = j->rules;
+  return page;
 }
 
-static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, hpar_rewrite_page *page) {
-  const hpar_rules *rules = rules_of(j, page);
+/* An older caller has a part of the statistics, or nothing of them. */
+static void write_result(const many_job *j, size_t index, const hpar_rewrite_page *page) {
+  hpar_rewrite_page *given = hp_sized_at(j->pages, index);
+  const size_t size = j->pages->size, known = sizeof page->stats, at = offsetof(hpar_rewrite_page, stats);
+  if (size >= offsetof(hpar_rewrite_page, status) + sizeof given->status) given->status = page->status;
+  if (size < at + sizeof given->stats.size) return;
+  given->stats.size = size - at < known ? size - at : known;
+  hp_write_sized(&given->stats, &page->stats, known);
+}
+
+static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, size_t index) {
+  hpar_rewrite_page page = page_at(j, index);
   hpar_rewrite_options options = j->options;
   options.mode = HPAR_MODE_SEQUENTIAL;
-  page->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
-  page->status =
-      hpar_rewrite(rewriter, rules, &options, page->bytes, page->length, &page->stats, page->write, page->context);
+  page.stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
+  page.status =
+      hpar_rewrite(rewriter, page.rules, &options, page.bytes, page.length, &page.stats, page.write, page.context);
+  write_result(j, index, &page);
 }
 
 /* Reports the finished pages whose predecessors are reported. A thread that finds another one here
@@ -43,7 +59,7 @@ static void report_pages(many_job *j) {
   for (;;) {
     if (atomic_exchange(&j->reports, 1)) return;
     size_t i = j->reported;
-    for (; i < j->count && atomic_load(&j->is_done[i]); i++) j->callback(i, &j->pages[i], j->context);
+    for (; i < j->count && atomic_load(&j->is_done[i]); i++) j->callback(i, hp_sized_at(j->pages, i), j->context);
     j->reported = i;
     atomic_store(&j->reports, 0);
     if (i == j->count || !atomic_load(&j->is_done[i])) return;
@@ -53,7 +69,7 @@ static void report_pages(many_job *j) {
 static void rewrite_pages(void *context, unsigned thread) {
   many_job *j = context;
   for (size_t i; (i = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed)) < j->count;) {
-    rewrite_page(j, j->rewriters[thread], &j->pages[i]);
+    rewrite_page(j, j->rewriters[thread], i);
     if (!j->callback) continue;
     atomic_store(&j->is_done[i], true);
     report_pages(j);
@@ -100,7 +116,7 @@ static unsigned make_rewriters(many_job *j, unsigned threads) {
 /* Keeps all rules alive until the end. A callback may destroy those of later pages. */
 static void hold_rules(const many_job *j, bool begins) {
   for (size_t i = 0; i < j->count; i++) {
-    const hpar_rules *rules = rules_of(j, &j->pages[i]);
+    const hpar_rules *rules = page_at(j, i).rules;
     if (begins)
       hp_begin_use(&rules->use);
     else
@@ -114,9 +130,11 @@ hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_option
   many_job j = {.rules = rules, .pages = pages, .count = count, .callback = callback, .context = context};
   if (hp_read_rewrite_options(&j.options, options, NULL) || j.options.threads > HPAR_MAX_THREADS)
     return HPAR_ERROR_ARGUMENT;
+  if (hp_check_sized_array(pages, count, sizeof *pages, "hpar_rewrite_page", "HPAR_REWRITE_PAGE_INIT", NULL))
+    return HPAR_ERROR_ARGUMENT;
   for (size_t i = 0; i < count; i++) {
-    if (!pages[i].bytes && pages[i].length) return HPAR_ERROR_ARGUMENT;
-    if (!pages[i].rules && !rules) return HPAR_ERROR_ARGUMENT;
+    const hpar_rewrite_page page = page_at(&j, i);
+    if ((!page.bytes && page.length) || !page.rules) return HPAR_ERROR_ARGUMENT;
   }
   if (!count) return HPAR_OK;
   unsigned threads = make_rewriters(&j, useful_threads(&j.options, count));

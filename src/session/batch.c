@@ -1,6 +1,7 @@
 #include "session/batch.h"
 
 #include "base/memory.h"
+#include "base/sized.h"
 #include "session/parser.h"
 #include "session/stats.h"
 #include "session/whole.h"
@@ -56,7 +57,8 @@ static hpar_status parse_one(hp_session *session, const hp_config *config, hpar_
 }
 
 static void parse_input(batch_job *job, size_t index, unsigned number) {
-  hpar_input *input = &job->request->inputs[index];
+  hpar_input full, *input = &full;
+  hp_read_sized_at(input, sizeof *input, job->request->inputs, index);
   hp_batch_thread *thread = &job->batch->threads[number];
   hpar_parser *parser = number ? thread->parser : job->request->parser;
   hp_session *session = &parser->session;
@@ -67,6 +69,7 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   input->status = begin_document(thread, input, &document, &session->error);
   if (input->status == HPAR_OK) input->status = parse_one(session, &job->config, input, document);
   hp_explain_status(&session->error, input->status);
+  hp_write_sized_at(job->request->inputs, index, input, sizeof *input);
   job->stats->ns.parse_per_worker[number] += hp_now() - begin;
   job->stats->inputs_per_worker[number]++;
   if (input->status != HPAR_OK) {
@@ -79,7 +82,8 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   if (job->request->callback) {
     hpar_stats stats = {HPAR_STATS_INIT};
     hp_fill_stats(session, &stats);
-    job->request->callback(index, input, document, parser, &stats, number, job->request->context);
+    job->request->callback(index, hp_sized_at(job->request->inputs, index), document, parser, &stats, number,
+                           job->request->context);
   }
   if (document) hp_document_end_use(document);
 }
@@ -105,7 +109,11 @@ static int longest_first(const void *a, const void *b) {
 static queued_input *queue_of(const hpar_input *inputs, size_t count) {
   queued_input *queue = count < SIZE_MAX / sizeof *queue ? hp_allocate(count * sizeof *queue) : NULL;
   if (!queue) return NULL;
-  for (size_t i = 0; i < count; i++) queue[i] = (queued_input){inputs[i].length, i};
+  for (size_t i = 0; i < count; i++) {
+    hpar_input input;
+    hp_read_sized_at(&input, sizeof input, inputs, i);
+    queue[i] = (queued_input){input.length, i};
+  }
   qsort(queue, count, sizeof *queue, longest_first);
   return queue;
 }

@@ -7,6 +7,8 @@
 #include "dom/document.h"
 #include "url/url.h"
 
+#include <hpar/resources.h>
+
 /* Attributes with URLs, as bits. */
 enum {
   HP_LINK_HREF = 1 << 0,
@@ -63,5 +65,9 @@ static inline hp_ref hp_next_in_tree(const char *memory, hp_ref top, hp_ref ref)
   }
   return 0;
 }
+
+/* Does what hpar_links does, and sets `error` after HPAR_ERROR_ARGUMENT. */
+hpar_status hp_report_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
+                            hpar_link_callback callback, void *context, hpar_error *error);
 
 #endif

@@ -50,7 +50,7 @@ int main(void) {
   check(!hpar_parser_begin(parser, options, document), "begin", hpar_parser_error(parser)->text);
   check(!hpar_parser_feed(parser, "<p>x", 4), "feed", hpar_parser_error(parser)->text);
   check(!hpar_parser_finish(parser, stats), "finish", hpar_parser_error(parser)->text);
-  hpar_input input = {.bytes = "<p>x", .length = 4};
+  hpar_input input = {HPAR_INPUT_INIT, .bytes = "<p>x", .length = 4};
   check(!hpar_parse_many(parser, options, &input, 1, many, NULL, NULL), "many", hpar_parser_error(parser)->text);
   check(many->inputs == 1 && many->failed == 0 && many->ns.total > 0, "statistics of many", "counters differ");
 #ifdef ADDED
