@@ -1,6 +1,6 @@
-/* Checks that hpar_select_parallel reports the same matches in the same order as hpar_select: with
- * threads of the library, with the caller's executor, on wide, deep and mixed trees. Checks failing
- * allocations of the compiler and of both selections. */
+/* Checks that hpar_select with several threads reports the matches of one thread in the same order:
+ * with threads of the library, with the caller's executor, on wide, deep and mixed trees. Checks
+ * failing allocations of the compiler and of both selections. */
 
 #include "base/memory.h"
 #include "check.h"

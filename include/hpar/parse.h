@@ -150,12 +150,9 @@ struct hpar_study;
 typedef struct hpar_options {
   size_t size; /* HPAR_OPTIONS_INIT sets it */
   hpar_mode mode;
-  /* including the calling one, up to HPAR_MAX_THREADS; 0: one per usable core */
-  unsigned threads;
-  /* the label that the transport gives, in any case of letters; NULL: none */
-  const char *encoding;
-  /* the context element, as in "div", "svg path" or "math mi"; NULL: a document */
-  const char *fragment;
+  unsigned threads;         /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core */
+  const char *encoding;     /* the label that the transport gives, in any case; NULL: none */
+  const char *fragment;     /* the context: "div", "svg path", "math mi"; NULL: a document */
   size_t max_errors;        /* parse errors to keep, by offset; 0: the parser ignores errors */
   hpar_allocator allocator; /* a document with other memory gives it back and takes new memory */
   bool scripting;           /* the scripting flag; true if script.callback is set */
@@ -189,11 +186,9 @@ typedef struct hpar_stats {
   uint64_t bytes;              /* of the text in UTF-8 */
   const char *encoding;        /* by its name in the Encoding Standard: "UTF-8", "windows-1252" */
   const char *encoding_source; /* "bom", "hint", "meta", "valid-utf-8", "fallback" or "late-meta" */
-  /* tags, comments, doctypes, processing instructions, maximal runs of text */
-  uint64_t tokens;
-  /* created, with the document node and nodes that were removed later */
-  uint64_t nodes;
-  uint64_t parse_errors; /* all, kept or not; 0 unless hpar_options.max_errors is set */
+  uint64_t tokens;             /* tags, comments, doctypes, processing instructions, runs of text */
+  uint64_t nodes;              /* created, with the document node and nodes removed later */
+  uint64_t parse_errors;       /* all, kept or not; 0 unless hpar_options.max_errors is set */
   unsigned threads;
   /* "none"; "cores": one thread per core; "processors": by number, without hwloc; "refused": the
    * system refused to bind a thread */
