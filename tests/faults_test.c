@@ -171,8 +171,26 @@ static void with_scripts(void) {
   runs_scripts = false;
 }
 
+/* Without memory, a function that creates an object stores NULL. */
+static void creators(void) {
+  hpar_parser *parser = (hpar_parser *)1;
+  hpar_document *document = (hpar_document *)1;
+  hpar_selectors *selectors = (hpar_selectors *)1;
+  hpar_rules *rules = (hpar_rules *)1;
+  hpar_rewriter *rewriter = (hpar_rewriter *)1;
+  hp_memory_fail_after(0);
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_ERROR_MEMORY);
+  CHECK_EQ(hpar_document_create(&document), HPAR_ERROR_MEMORY);
+  CHECK_EQ(hpar_selectors_create(&selectors), HPAR_ERROR_MEMORY);
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_ERROR_MEMORY);
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_ERROR_MEMORY);
+  hp_memory_fail_after(UINT64_MAX);
+  CHECK(!parser && !document && !selectors && !rules && !rewriter);
+}
+
 int main(void) {
   compare_watch();
+  creators();
   buffer_text(&page, "<p>short");
   every_allocation("short", WAYS);
 

@@ -79,8 +79,8 @@ HPAR_API const char *hpar_version(void);
  * - `options`, `stats`, `error` and `context` may be NULL: the defaults, no statistics, no error.
  *   `bytes` may be NULL if `length` is 0. For any other NULL pointer, and for options that are not
  *   accepted, a function that returns a status returns HPAR_ERROR_ARGUMENT.
- * - A function that creates an object stores it in its argument, or leaves that unchanged after a
- *   failure. The caller destroys the object, and may pass NULL there.
+ * - A function that creates an object stores it in its argument, or NULL after a failure. The
+ *   caller destroys the object, and may pass NULL there.
  * - Any function that returns a status may return HPAR_ERROR_MEMORY.
  * - A callback that can end its call returns a status. HPAR_OK goes on. Any other status ends the
  *   call, which returns this status. Only the walks over a finished tree (selections, links and

@@ -238,7 +238,6 @@ typedef struct hpar_parse_error {
   uint64_t offset;
 } hpar_parse_error;
 
-/* HPAR_ERROR_MEMORY: `*parser` is NULL. */
 HPAR_API hpar_status hpar_parser_create(hpar_parser **parser);
 
 /* Frees the parser and ends its threads. Documents stay. A feed that has not finished is abandoned:

@@ -20,6 +20,7 @@ static void make_empty(hpar_document *document) {
 /* Reserves no address space: the first parse does that. Documents without a tree cost none. */
 hpar_status hpar_document_create(hpar_document **document) {
   if (!document) return HPAR_ERROR_ARGUMENT;
+  *document = NULL;
   hpar_document *made = hp_allocate_zeroed(sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
   made->range.base = made->blank;

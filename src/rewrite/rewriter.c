@@ -20,6 +20,7 @@ enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 1
 
 hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
   if (!rewriter) return HPAR_ERROR_ARGUMENT;
+  *rewriter = NULL;
   hpar_rewriter *made = hp_allocate_aligned(HP_CACHE_LINE, sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
   memset(made, 0, sizeof *made);

@@ -31,6 +31,7 @@ static void free_rules(hpar_rules *rules) {
 
 hpar_status hpar_rules_create(hpar_rules **rules) {
   if (!rules) return HPAR_ERROR_ARGUMENT;
+  *rules = NULL;
   hpar_rules *made = hp_allocate_zeroed(sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
   hpar_status status = hpar_selectors_create(&made->selectors);

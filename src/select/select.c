@@ -41,8 +41,8 @@ void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before) {
 hpar_status hpar_selectors_create(hpar_selectors **selectors) {
   if (!selectors) return HPAR_ERROR_ARGUMENT;
   hpar_selectors *made = hp_allocate_zeroed(sizeof *made);
-  if (!made) return HPAR_ERROR_MEMORY;
   *selectors = made;
+  if (!made) return HPAR_ERROR_MEMORY;
   return HPAR_OK;
 }
 
