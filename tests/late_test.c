@@ -43,7 +43,7 @@ static _Atomic bool stops_compositions; /* stops only a thread that composes nei
 static unsigned long stops, rescues;
 static long long longest_delay; /* ns after the time of the sequential parse */
 
-/* The hook: stops the thread that makes the chosen call. */
+/* Stops the thread that makes the chosen call. */
 static void stop_here(uint32_t at) {
   if (pthread_equal(pthread_self(), main_thread)) return;
   if (at >= HP_PROGRESS_OF_SLICES && !stops_slices) return;
@@ -60,6 +60,11 @@ static void stop_here(uint32_t at) {
   while ((failed = sem_timedwait(&release, &until)) && errno == EINTR) {
   }
   if (failed) atomic_fetch_add(&timeouts, 1);
+}
+
+static uint32_t stop_at_token(uint32_t at) {
+  stop_here(at);
+  return at + 1;
 }
 
 static void *release_soon(void *context) {
@@ -372,7 +377,7 @@ int main(int count, char **arguments) {
   atomic_store(&calls_before_stop, LONG_MIN / 2);
   CHECK_EQ(hpar_parser_create(&sequential_parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&sequential), HPAR_OK);
-  hp_worker_hook_progress(stop_here);
+  hp_worker_hook_progress(stop_at_token);
   unsigned places = compare_full() ? ALL_PLACES : PLACES * compare_scale() / 100;
   every_case(places < LEAST_PLACES ? LEAST_PLACES : places, first, step ? step : 1);
   printf("%lu threads stopped, %lu chunks rescued\n", stops, rescues);

@@ -1,5 +1,7 @@
-# Checks that debian/libhpar0.3.symbols has the functions of the shared libraries, and that libhpar
-# has nothing of the study: no function of study.h, and none of its words.
+#!/bin/sh
+# Checks that debian/libhpar0.3.symbols has the functions of the shared libraries, and that libhpar has nothing of the
+# study: no function of study.h, and none of its words. The libraries have no hooks of tests and experiments, and no
+# experiment wraps functions of the library. The argument is the program.
 set -eu
 
 libraries=$HPAR_BUILD_DIR
@@ -23,6 +25,18 @@ for name in libhpar libhpar-study; do
   fi
   echo "$name: $(wc -l <"$work/library") functions"
 done
+
+for archive in "$HPAR_BUILD_DIR"/libhpar*.a; do
+  test -e "$archive" || continue
+  if nm "$archive" 2>/dev/null | grep -E ' hp_(turn|worker_hook_progress|worker_call_progress_hook|memory_fail.*)$'; then
+    echo "failed: $archive has hooks"
+    exit 1
+  fi
+done
+if grep -n -e '--wrap' "$HPAR_SOURCE_DIR/experiments/CMakeLists.txt"; then
+  echo 'failed: experiments use <hpar/study.h>, or compile the files that have hooks'
+  exit 1
+fi
 
 grep -q '^HPAR_SANITIZE:STRING=..*' "$HPAR_BUILD_DIR/CMakeCache.txt" && exit 0
 functions "$libraries/libhpar-study.so" >"$work/study"

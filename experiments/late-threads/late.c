@@ -3,10 +3,9 @@
  * as JSON. Each place has REPETITIONS parses, and two sequential parses before each.
  *
  * PLACES places are evenly spread over the text that the second thread parses. Further places are
- * the start of the thread, and up to MAX_SLICES slices that it decodes or validates. The linker
- * leads the library's calls through this program. The worker calls hp_worker_note_progress every
- * 4 KB. The program returns the offset of the place if it is nearer. The worker's next call is then
- * at the first token after the place.
+ * the start of the thread, and up to MAX_SLICES slices that it decodes or validates. The program
+ * links the files of the library that have test hooks, compiled with them. A worker calls the hook
+ * every 4 KB, or at the first token after the place if that is nearer.
  *
  * STATE is the state before the parse:
  * first: no parse before had a late thread. The second thread joins all its chunks into one.
@@ -20,8 +19,7 @@
 #include "../page.h"
 #include "cli/equal.h"
 #include "dom/document.h"
-#include "drivers/parallel/team.h"
-#include "session/session.h"
+#include "speculation/worker/progress.h"
 
 #include <errno.h>
 #include <hpar/hpar.h>
@@ -69,19 +67,6 @@ static usage read_usage(void) {
   return (usage){read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_THREAD_CPUTIME_ID), used.ru_nvcsw, used.ru_minflt};
 }
 
-uint32_t __real_hp_worker_note_progress(hp_worker *worker, uint32_t at);
-uint32_t __wrap_hp_worker_note_progress(hp_worker *worker, uint32_t at);
-bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
-bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
-void __real_hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length);
-void __wrap_hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length);
-void __real_hp_report_job(hp_job *job);
-void __wrap_hp_report_job(hp_job *job);
-void __real_hp_session_note_waits(hp_session *session, const hp_config *config, size_t length);
-void __wrap_hp_session_note_waits(hp_session *session, const hp_config *config, size_t length);
-void __real_hp_team_leave_pool(hp_job *job);
-void __wrap_hp_team_leave_pool(hp_job *job);
-
 static pthread_t main_thread;
 static sem_t woken;
 static enum { FIRST, AGAIN, COLD, FRESH, TREE, AUTO, STATES } state;
@@ -101,15 +86,23 @@ static struct {
   _Atomic int slices;
 } second;
 
-static nanoseconds leave_time;
-
 static void sleep_here(void) {
   if (atomic_exchange(&second.is_armed, false)) sleep_until_woken(&woken);
 }
 
-uint32_t __wrap_hp_worker_note_progress(hp_worker *worker, uint32_t at) {
-  uint32_t next = __real_hp_worker_note_progress(worker, at);
-  if (pthread_equal(pthread_self(), main_thread)) return next;
+/* The library calls it in each thread of the pool: before the thread takes its part of the text, in
+ * its slices, and at its tokens. Returns the offset of the next call at a token. */
+static uint32_t note(uint32_t at) {
+  uint32_t next = at + HP_PROGRESS_BYTES;
+  if (pthread_equal(pthread_self(), main_thread) || at == HP_PROGRESS_OF_COMPOSITIONS) return next;
+  if (at == HP_PROGRESS_OF_PARTS) {
+    if (second.at.slice == START) sleep_here();
+    return next;
+  }
+  if (at >= HP_PROGRESS_OF_SLICES) {
+    if (second.slices++ == second.at.slice) sleep_here();
+    return next;
+  }
   if (!second.first) second.first = second.last = at;
   if (at > second.last) second.last = at;
   if (!second.is_armed || second.at.slice != NO_SLICE) return next;
@@ -117,34 +110,6 @@ uint32_t __wrap_hp_worker_note_progress(hp_worker *worker, uint32_t at) {
   if (at < target) return target < next ? target : next;
   sleep_here();
   return next;
-}
-
-bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
-  bool is_mine = __real_hp_claim_item(claimed, index);
-  if (!is_mine || pthread_equal(pthread_self(), main_thread)) return is_mine;
-  if (second.slices++ == second.at.slice) sleep_here();
-  return is_mine;
-}
-
-/* The second thread's first call in a parse. */
-void __wrap_hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length) {
-  if (!pthread_equal(pthread_self(), main_thread) && second.at.slice == START) sleep_here();
-  __real_hp_estimate_work(estimate, text, length);
-}
-
-void __wrap_hp_report_job(hp_job *job) {
-  __real_hp_report_job(job);
-  if (state != AGAIN) job->team->jobs_to_publish = 0;
-}
-
-void __wrap_hp_session_note_waits(hp_session *session, const hp_config *config, size_t length) {
-  if (state != AUTO) __real_hp_session_note_waits(session, config, length);
-}
-
-void __wrap_hp_team_leave_pool(hp_job *job) {
-  nanoseconds begin = read_clock(CLOCK_MONOTONIC);
-  __real_hp_team_leave_pool(job);
-  leave_time = read_clock(CLOCK_MONOTONIC) - begin;
 }
 
 /*** parses ***/
@@ -159,7 +124,7 @@ typedef struct page {
 
 /* The parts of one parse. */
 typedef struct sample {
-  long long elapsed, processor, wait, leave;
+  long long elapsed, processor, wait;
   long page_faults, rescued;
 } sample;
 
@@ -168,17 +133,12 @@ static bool parse(const page *p, hpar_mode mode, hpar_document *target, sample *
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN,
                           .study = &study};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
-  leave_time = 0;
   usage before = read_usage();
   hpar_parser *own = mode == HPAR_MODE_SEQUENTIAL ? sequential_parser : parser;
   if (hpar_study_parse(own, &options, p->bytes, p->length, target, &stats)) return false;
   usage after = read_usage();
-  *taken = (sample){(long long)(after.elapsed - before.elapsed),
-                    (long long)(after.processor - before.processor),
-                    (long long)stats.ns.wait,
-                    (long long)leave_time,
-                    after.page_faults - before.page_faults,
-                    (long)stats.chunks_rescued};
+  *taken = (sample){(long long)(after.elapsed - before.elapsed), (long long)(after.processor - before.processor),
+                    (long long)stats.ns.wait, after.page_faults - before.page_faults, (long)stats.chunks_rescued};
   return true;
 }
 
@@ -194,6 +154,14 @@ static void free_pages(void) {
   hpar_document_clear(document);
   const hp_block *block = &document->range.block;
   if (block->base) madvise(block->base, block->size, MADV_DONTNEED);
+}
+
+/* Replaces the parser, which remembers late threads and waits. */
+static bool forget_late_threads(void) {
+  if (state == AGAIN) return true;
+  hpar_parser_destroy(parser);
+  parser = NULL;
+  return !hpar_parser_create(&parser);
 }
 
 /* Prepares the document for a parse. The pool is awake afterwards. */
@@ -226,6 +194,7 @@ static bool parse_late(const page *p, place at, bool compares, sample *taken, bo
     *slept = !second.is_armed;
     if (compares && !hp_trees_equal(sequential, document, &difference)) return false;
     wake();
+    if (!forget_late_threads()) return false;
   }
   return true;
 }
@@ -281,7 +250,7 @@ static void print_place(series *s, place at, uint32_t offset) {
       printf(", %lld, %lld", sorted[0], sorted[s->count / 2]);
     }
   const sample *best = shortest(s);
-  printf(", %lld, %lld, %ld, %ld]", best->wait, best->leave, best->page_faults, best->rescued);
+  printf(", %lld, %ld, %ld]", best->wait, best->page_faults, best->rescued);
 }
 
 static bool measure_place(const page *p, place at, size_t repetitions, series *s, bool *is_first) {
@@ -341,6 +310,7 @@ static bool measure(const page *p, size_t places, size_t repetitions) {
 
 static bool open_all(void) {
   main_thread = pthread_self();
+  hp_worker_hook_progress(note);
   sem_init(&woken, 0, 0);
   return !hpar_parser_create(&parser) && !hpar_parser_create(&sequential_parser) && !hpar_document_create(&document) &&
          !hpar_document_create(&sequential);

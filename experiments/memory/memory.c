@@ -4,8 +4,8 @@
  * then drops the pages that the library keeps for the next document. `resident`
  * is the peak of resident memory (VmHWM) less the resident memory before, in bytes. `heap` is the
  * peak of memory from malloc beyond the memory before. `document` is the size of the tree. The
- * program reads the input before. With --paced, threads wait at each chunk, so that on few cores,
- * too, every thread takes its part of the chunks. */
+ * program reads the input before. With --paced, threads wait at about each chunk, so that on few
+ * cores, too, every thread takes its part of the chunks. */
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>
@@ -17,19 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* The linker redirects the library's calls to these functions (--wrap). */
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void __wrap_free(void *memory);
+/*** malloc and the clock ***/
+
+/* The program defines these functions of the C library, so that the library calls them here. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void *memory);
 
 static _Atomic long live, most;
 
@@ -44,44 +44,39 @@ static void discount(void *memory) {
   if (memory) atomic_fetch_sub(&live, (long)malloc_usable_size(memory));
 }
 
-void *__wrap_malloc(size_t bytes) { return count(__real_malloc(bytes)); }
-void *__wrap_calloc(size_t n, size_t bytes) { return count(__real_calloc(n, bytes)); }
-void *__wrap_realloc(void *old, size_t bytes) {
+void *malloc(size_t bytes) { return count(__libc_malloc(bytes)); }
+void *aligned_alloc(size_t alignment, size_t bytes) { return count(__libc_memalign(alignment, bytes)); }
+void *calloc(size_t n, size_t bytes) { return count(__libc_calloc(n, bytes)); }
+void *realloc(void *old, size_t bytes) {
   discount(old);
-  void *memory = __real_realloc(old, bytes);
+  void *memory = __libc_realloc(old, bytes);
   count(memory ? memory : old);
   return memory;
 }
-void __wrap_free(void *memory) {
+void free(void *memory) {
   discount(memory);
-  __real_free(memory);
+  __libc_free(memory);
 }
 
-static bool paced;
+static bool is_paced;          /* --paced */
+static _Atomic bool is_pacing; /* the measured parse runs */
 
-#if HPAR_PARALLEL
-/* src/drivers/parallel/work_range.c */
-struct hp_work_ranges;
-uint32_t __real_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
-bool __real_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
-uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most);
-bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk);
-
-static void wait_a_bit(void) {
-  enum { NANOSECONDS = 100000 };
-  if (paced) nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
+/* Threads read the clock when they claim chunks, and when they begin and end one. A thread waits
+ * there if it has worked for long enough. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  enum { WORK_NS = 100000, WAIT_NS = 100000 };
+  static _Thread_local long waited_at;
+  if (atomic_load_explicit(&is_pacing, memory_order_relaxed)) {
+    struct timespec used = {0};
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &used);
+    long now = used.tv_sec * 1000000000 + used.tv_nsec;
+    if (now - waited_at >= WORK_NS) nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+    if (now - waited_at >= WORK_NS) waited_at = now;
+  }
+  return (int)syscall(SYS_clock_gettime, clock, time);
 }
 
-uint32_t __wrap_hp_work_range_extend(struct hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most) {
-  wait_a_bit();
-  return __real_hp_work_range_extend(ranges, thread, chunk, most);
-}
-
-bool __wrap_hp_work_range_claim_chunk(struct hp_work_ranges *ranges, uint32_t chunk) {
-  wait_a_bit();
-  return __real_hp_work_range_claim_chunk(ranges, chunk);
-}
-#endif
+/*** measurement ***/
 
 static unsigned long kilobytes(const char *what) {
   unsigned long value = 0;
@@ -134,7 +129,7 @@ static char *read_page(const char *path, size_t *length) {
   if (!file || fseek(file, 0, SEEK_END)) return NULL;
   *length = (size_t)ftell(file);
   rewind(file);
-  char *bytes = __real_malloc(*length + 1);
+  char *bytes = malloc(*length + 1);
   if (bytes && fread(bytes, 1, *length, file) != *length) bytes = NULL;
   fclose(file);
   return bytes;
@@ -166,7 +161,10 @@ static int measure(const char *path, const hpar_options *options, const char *se
   long heap = atomic_load(&live);
   atomic_store(&most, heap);
   unsigned long before = kilobytes("VmRSS"); /* the peak restarts from an estimate */
-  if (parse(bytes, length, options, &parser, &document, &stats)) return 1;
+  atomic_store(&is_pacing, is_paced);
+  hpar_status status = parse(bytes, length, options, &parser, &document, &stats);
+  atomic_store(&is_pacing, false);
+  if (status) return 1;
   unsigned long after = kilobytes("VmHWM");
   printf("%s{\"file\": \"%s\", \"bytes\": %zu, \"mode\": \"%s\", \"threads\": %u, \"chunks\": %llu, \"resident\": %lu, "
          "\"heap\": %ld, \"document\": %zu}",
@@ -182,7 +180,7 @@ int main(int argc, char **arguments) {
   mallopt(M_ARENA_MAX, 1);
 #endif
   if (argc > 1 && !strcmp(arguments[1], "--paced")) {
-    paced = true;
+    is_paced = true;
     arguments++;
     argc--;
   }

@@ -2,9 +2,8 @@
 
 #include "virtual.h"
 
-#include "drivers/parallel/chunk_queue.h"
+#include "base/turn.h"
 #include "platform/pool.h"
-#include "speculation/start/known.h"
 
 #include <fcntl.h>
 #include <hpar/hpar.h>
@@ -136,26 +135,7 @@ static void run_core(void) {
   }
 }
 
-/*** the clock and the decisions of the library (--wrap) ***/
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-uint32_t __real_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
-uint32_t __wrap_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);
-uint32_t __real_hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work);
-uint32_t __wrap_hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work);
-bool __real_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
-bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk);
-bool __real_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
-bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most);
-
-bool __real_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
-bool __wrap_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
-void __real_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used);
-void __wrap_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used);
-bool __real_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
-bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
-void __real_hp_mark_item(_Atomic uint64_t *finished, unsigned index);
-void __wrap_hp_mark_item(_Atomic uint64_t *finished, unsigned index);
+/*** the clock and the turns of the library ***/
 
 uint64_t virtual_now(void) {
   stop_count();
@@ -163,8 +143,8 @@ uint64_t virtual_now(void) {
   return cores[current].clock;
 }
 
-/* An instruction is a nanosecond. */
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
+/* In place of the C library's. An instruction is a nanosecond. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
   (void)clock;
   take_turn();
   uint64_t now = is_in_batch ? cores[current].clock : virtual_now();
@@ -173,45 +153,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time) {
   return 0;
 }
 
-uint32_t __wrap_hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread) {
-  take_turn();
-  return __real_hp_chunk_queue_claim(queue, thread);
-}
-
-uint32_t __wrap_hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work) {
-  take_turn();
-  return __real_hp_chunk_queue_take_part(queue, work);
-}
-
-bool __wrap_hp_chunk_queue_claim_chunk(hp_chunk_queue *queue, uint32_t chunk) {
-  take_turn();
-  return __real_hp_chunk_queue_claim_chunk(queue, chunk);
-}
-
-bool __wrap_hp_chunk_queue_extend(hp_chunk_queue *queue, unsigned thread, uint32_t chunk, uint32_t most) {
-  take_turn();
-  return __real_hp_chunk_queue_extend(queue, thread, chunk, most);
-}
-
-bool __wrap_hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread) {
-  take_turn();
-  return __real_hp_chunk_queue_hold(queue, chunk, thread);
-}
-
-void __wrap_hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used) {
-  take_turn();
-  __real_hp_known_read(known, cut, used);
-}
-
-bool __wrap_hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
-  take_turn();
-  return __real_hp_claim_item(claimed, index);
-}
-
-void __wrap_hp_mark_item(_Atomic uint64_t *finished, unsigned index) {
-  take_turn();
-  __real_hp_mark_item(finished, index);
-}
+void hp_turn(void) { take_turn(); }
 
 /*** platform/pool.h ***/
 
@@ -323,6 +265,3 @@ bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds) {
   wait_for_others();
   return true;
 }
-
-unsigned __wrap_hp_usable_cores(void);
-unsigned __wrap_hp_usable_cores(void) { return HPAR_MAX_THREADS; }

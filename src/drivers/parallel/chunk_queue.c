@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/turn.h"
 #include "platform/pool.h"
 
 #include <string.h>
@@ -186,6 +187,7 @@ static uint32_t place_claimed(hp_chunk_queue *q, uint32_t chunk) {
 }
 
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
+  hp_turn();
   if (q->by_range) return place_claimed(q, hp_work_range_claim(&q->ranges, thread, hp_now()));
   uint32_t chunk = atomic_load_explicit(&q->head, memory_order_relaxed);
   do {
@@ -196,6 +198,7 @@ uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
 }
 
 uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_work_estimate *work) {
+  hp_turn();
   const hp_work_ranges *ranges = &q->ranges;
   uint32_t claimed = hp_work_range_begin(ranges, 0);
   uint32_t parsed = claimed > HP_CLAIM_BEFORE_PARTS ? claimed - HP_CLAIM_BEFORE_PARTS : 0;
@@ -208,6 +211,7 @@ uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_work_estimate *wor
 }
 
 bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
+  hp_turn();
   if (q->by_range) return hp_work_range_claim_chunk(&q->ranges, chunk) && place_claimed(q, chunk);
   uint64_t reserved = atomic_load_explicit(&q->reserved, memory_order_relaxed);
   while ((uint32_t)reserved == chunk && chunk < (uint32_t)(reserved >> 32))
@@ -227,6 +231,7 @@ void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk, uint32_t count) {
 }
 
 bool hp_chunk_queue_extend(hp_chunk_queue *q, unsigned thread, uint32_t chunk, uint32_t most) {
+  hp_turn();
   uint32_t next = chunk + hp_chunk_span(hp_chunk_at(q, chunk));
   hp_work_range_reach(&q->ranges, thread, next, hp_now());
   uint32_t count = hp_is_cancelled(q) ? 0 : hp_work_range_extend(&q->ranges, thread, next, most);
@@ -241,6 +246,7 @@ void hp_chunk_queue_finish(hp_chunk_queue *q, uint32_t chunk) {
 }
 
 bool hp_chunk_queue_hold(hp_chunk_queue *q, uint32_t chunk, unsigned thread) {
+  hp_turn();
   hp_chunk *c = hp_chunk_at(q, chunk);
   uint16_t none = 0;
   return atomic_load_explicit(&c->done, memory_order_acquire) &&

@@ -1,5 +1,7 @@
 #include "drivers/parallel/executor.h"
 
+#include "base/turn.h"
+
 enum { WORD_BITS = 64 };
 
 typedef struct task_set {
@@ -11,11 +13,13 @@ typedef struct task_set {
 
 bool hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
   uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+  hp_turn();
   return !(atomic_fetch_or_explicit(&claimed[index / WORD_BITS], bit, memory_order_acquire) & bit);
 }
 
 void hp_mark_item(_Atomic uint64_t *finished, unsigned index) {
   uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+  hp_turn();
   atomic_fetch_or_explicit(&finished[index / WORD_BITS], bit, memory_order_release);
 }
 

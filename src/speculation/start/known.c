@@ -1,5 +1,7 @@
 #include "speculation/start/known.h"
 
+#include "base/turn.h"
+
 static void clear_bits(_Atomic uint64_t *bits, size_t count) {
   for (size_t i = 0; i < count / 64; i++) atomic_store_explicit(&bits[i], 0, memory_order_relaxed);
 }
@@ -27,6 +29,7 @@ static void use_state(const hp_known_state *found, uint32_t cut, hp_used_state *
 }
 
 void hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used) {
+  hp_turn();
   if (atomic_load_explicit(&known->count, memory_order_relaxed) == used->seen) return;
   pthread_mutex_lock(&known->lock);
   uint32_t count = atomic_load_explicit(&known->count, memory_order_relaxed);

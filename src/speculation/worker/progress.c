@@ -1,19 +1,18 @@
 #include "speculation/worker/progress.h"
 
 #if HPAR_TEST_HOOKS
-static void (*_Atomic progress_hook)(uint32_t at);
+static uint32_t (*_Atomic progress_hook)(uint32_t at);
 
-void hp_worker_hook_progress(void (*hook)(uint32_t at)) { atomic_store(&progress_hook, hook); }
+void hp_worker_hook_progress(uint32_t (*hook)(uint32_t at)) { atomic_store(&progress_hook, hook); }
 
 void hp_worker_call_progress_hook(uint32_t at) {
-  void (*hook)(uint32_t) = atomic_load(&progress_hook);
+  uint32_t (*hook)(uint32_t) = atomic_load(&progress_hook);
   if (hook) hook(at);
 }
 
 static uint32_t next_offset(uint32_t at) {
-  if (!atomic_load(&progress_hook)) return at + HP_PROGRESS_BYTES;
-  hp_worker_call_progress_hook(at);
-  return at + 1;
+  uint32_t (*hook)(uint32_t) = atomic_load(&progress_hook);
+  return hook ? hook(at) : at + HP_PROGRESS_BYTES;
 }
 #else
 static uint32_t next_offset(uint32_t at) { return at + HP_PROGRESS_BYTES; }
