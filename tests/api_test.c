@@ -51,8 +51,6 @@ static void wrong_values(void) {
   REFUSED_STUDY("cuts[1] is 3 after 5", "ascending", .cuts = falling, .cut_count = 2);
   REFUSED_STUDY("cuts is NULL", "array", .cut_count = 2);
   REFUSED("value_decoding is 2", "HPAR_VALUES_AT_ONCE", .value_decoding = (hpar_value_decoding)2);
-  REFUSED("reserved_half", "zero", .reserved_half = 1);
-  REFUSED("reserved[1]", "zero", .reserved = {0, 1});
   REFUSED("limits.reserved[0]", "zero", .limits.reserved = {1});
   REFUSED("parallel.reserved[3]", "zero", .parallel.reserved = {0, 0, 0, 1});
   REFUSED_STUDY("pipeline.reserved[0]", "zero", .pipeline.reserved = {1});

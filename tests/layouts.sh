@@ -10,14 +10,12 @@ command -v python3 >/dev/null || {
 work=$(mktemp -d /tmp/hpar-layouts.XXXXXX) || exit 1
 trap 'rm -rf "$work"' EXIT
 python3 "$HPAR_SOURCE_DIR/tests/layouts.py" "$HPAR_SOURCE_DIR/include" "$work" || exit 1
-study=
-[ ! -e "$HPAR_BUILD_DIR/libhpar-study.so" ] || study=-lhpar-study
 failed=0
 for version in previous next; do
   define=
   [ $version = previous ] || define=-DNEXT
   ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -w $define -I"$work/$version" "$work/layouts.c" -L"$HPAR_BUILD_DIR" \
-    -Wl,-rpath,"$HPAR_BUILD_DIR" $study -lhpar -o "$work/program" || exit 1
+    -Wl,-rpath,"$HPAR_BUILD_DIR" -lhpar-study -lhpar -o "$work/program" || exit 1
   echo "$version version:"
   "$work/program" || failed=1
 done

@@ -225,8 +225,6 @@ static void check_arguments(void) {
   matches found = {0};
   hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = 1000};
   CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
-  options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT, .reserved = {0, 1}};
-  CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
   options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL + 1};
   CHECK_EQ(hpar_select(set, document, root, &options, add_match, &found), HPAR_ERROR_ARGUMENT);
   options = (hpar_select_options){.size = 0};

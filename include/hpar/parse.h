@@ -9,11 +9,11 @@
  *   if (!document) fprintf(stderr, "%s\n", error.text);
  *   hpar_document_destroy(document);
  *
- * Zero in any field of a structure but `size` is its default. `size` lets a program and a library
- * of different versions work together. The library takes zero for the fields that an older caller
- * does not have. It returns HPAR_ERROR_ARGUMENT if a newer caller sets a field that the library
- * lacks. It sets such fields of a structure that it fills to zero. In an array, `size` of the first
- * element is the distance of all elements.
+ * Zero in any field of a structure but `size` is its default, and `reserved` words are zero. `size`
+ * lets a program and a library of different versions work together. The library takes zero for the
+ * fields that an older caller does not have. It returns HPAR_ERROR_ARGUMENT if a newer caller sets
+ * a field that the library lacks. It sets such fields of a structure that it fills to zero. In an
+ * array, `size` of the first element is the distance of all elements.
  *
  * The tree depends on no option except `scripting`, `fragment`, `encoding` and the limits. One
  * thread at a time may use a parser. A parser keeps memory and threads between parses. Different
@@ -159,10 +159,8 @@ typedef struct hpar_options {
   bool copy_input;          /* copy the bytes; otherwise they must outlive the document */
   bool source_offsets;      /* keep the source positions of tags and attributes */
   hpar_value_decoding value_decoding;
-  uint32_t reserved_half; /* zero */
   /* the choices of a study of speculation, which hpar/study.h declares; NULL: the library's own */
   const struct hpar_study *study;
-  uint64_t reserved[2]; /* zero */
   hpar_limits limits;
   hpar_parallel_options parallel;
   hpar_script_options script;
@@ -221,7 +219,6 @@ typedef struct hpar_many_stats {
   uint64_t inputs_per_worker[HPAR_MAX_THREADS];
   struct {                                              /* nanoseconds */
     uint64_t total, parse_per_worker[HPAR_MAX_THREADS]; /* without the callback's time */
-    uint64_t reserved[8];
   } ns;
 } hpar_many_stats;
 #define HPAR_MANY_STATS_INIT HPAR_SIZED(hpar_many_stats)

@@ -296,7 +296,6 @@ typedef struct hpar_rule {
    * thread, in any order, and more than once. Several threads then run them at the same time. See
    * "Pure callbacks". */
   bool pure;
-  uint64_t reserved[2]; /* zero */
 } hpar_rule;
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 
@@ -384,7 +383,6 @@ typedef struct hpar_rewrite_options {
    * starts threads and ends them before it returns */
   hpar_run_callback run;
   void *run_context;
-  uint64_t reserved[1]; /* zero */
 } hpar_rewrite_options;
 #define HPAR_REWRITE_OPTIONS_INIT HPAR_SIZED(hpar_rewrite_options)
 
@@ -404,7 +402,6 @@ typedef struct hpar_rewrite_stats {
   bool decoded;          /* the input was UTF-16, and the output is UTF-8 */
   uint64_t failed_at;    /* input offset of the failure; UINT64_MAX: none */
   const char *encoding;  /* name of the encoding, static; NULL: unknown */
-  uint64_t reserved[4];
 } hpar_rewrite_stats;
 #define HPAR_REWRITE_STATS_INIT HPAR_SIZED(hpar_rewrite_stats)
 

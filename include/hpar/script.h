@@ -65,7 +65,6 @@ typedef struct hpar_script {
   hpar_script_type type;
   hpar_script_time time;
   bool external; /* the element has `src`; of SVG, `href` */
-  uint64_t reserved[4];
 } hpar_script;
 
 /* Runs a script. Returns HPAR_OK to continue the parse, even if the script has failed. */

@@ -94,7 +94,6 @@ typedef struct hpar_select_options {
    * them before it returns */
   hpar_run_callback run;
   void *run_context;
-  uint64_t reserved[4]; /* zero */
 } hpar_select_options;
 #define HPAR_SELECT_OPTIONS_INIT HPAR_SIZED(hpar_select_options)
 

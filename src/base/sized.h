@@ -2,7 +2,8 @@
 #define HP_BASE_SIZED_H
 
 /* Structures of the caller that begin with their size. The caller may be older or newer than the
- * library. */
+ * library. A new field goes to the end, and not into the padding there: an older structure would
+ * have the same size. */
 
 #include "base/call_error.h"
 #include "base/target.h"

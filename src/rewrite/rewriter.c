@@ -127,8 +127,6 @@ hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewri
   if (!given) return HPAR_OK;
   hpar_status status =
       hp_read_sized(full, sizeof *full, given, "hpar_rewrite_options", "HPAR_REWRITE_OPTIONS_INIT", error);
-  if (status == HPAR_OK && full->reserved[0])
-    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.reserved is set; accepted: zero");
   full->size = sizeof *full;
   return status;
 }

@@ -95,14 +95,7 @@ static const char *check_action(const hpar_action *a, bool is_document) {
   }
 }
 
-static bool all_zero(const uint64_t *words, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (words[i]) return false;
-  return true;
-}
-
 static const char *check_rule(const hpar_rule *rule) {
-  if (!all_zero(rule->reserved, 2)) return "hpar_rule.reserved is set; accepted: zero";
   if (rule->action_count && !rule->actions) return "the actions are missing";
   if (rule->selector && (rule->doctype || rule->document_end))
     return "only a rule for the document has callbacks for the doctype and the end";

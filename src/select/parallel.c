@@ -177,8 +177,6 @@ static bool read_options(const hpar_select_options *given, hpar_select_options *
   *options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT};
   if (given && hp_read_sized(options, sizeof *options, given, "hpar_select_options", "HPAR_SELECT_OPTIONS_INIT", NULL))
     return false;
-  for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
-    if (options->reserved[i]) return false;
   if (options->mode > HPAR_MODE_PARALLEL) return false;
   if (options->mode == HPAR_MODE_SEQUENTIAL || (options->mode == HPAR_MODE_AUTO && !options->threads && !options->run))
     options->threads = 1;

@@ -66,9 +66,6 @@ static hpar_status read_options(hpar_options *o, const hpar_options *given, hpar
   hpar_status status = hp_read_sized(o, sizeof *o, given, "hpar_options", "HPAR_OPTIONS_INIT", error);
 #define CHECK_RESERVED(group, words) \
   if (status == HPAR_OK) status = check_reserved(group, words, sizeof(words) / sizeof *(words), error)
-  CHECK_RESERVED("", o->reserved);
-  if (status == HPAR_OK && o->reserved_half)
-    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_options.reserved_half is not zero; accepted: zero");
   CHECK_RESERVED("limits.", o->limits.reserved);
   CHECK_RESERVED("parallel.", o->parallel.reserved);
   CHECK_RESERVED("script.", o->script.reserved);
