@@ -4,8 +4,8 @@
  * then drops the pages that the library keeps for the next document. `resident`
  * is the peak of resident memory (VmHWM) less the resident memory before, in bytes. `heap` is the
  * peak of memory from malloc beyond the memory before. `document` is the size of the tree. The
- * program reads the input before. With --paced, threads wait at about each chunk, so that on few
- * cores, too, every thread takes its part of the chunks. */
+ * program reads the input before. With --paced, threads wait at each chunk, so that on few cores,
+ * too, every thread takes its part of the chunks. */
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>
@@ -17,12 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/*** malloc and the clock ***/
+/*** malloc ***/
 
 /* The program defines these functions of the C library, so that the library calls them here. */
 void *__libc_malloc(size_t bytes);
@@ -58,22 +57,15 @@ void free(void *memory) {
   __libc_free(memory);
 }
 
-static bool is_paced;          /* --paced */
-static _Atomic bool is_pacing; /* the measured parse runs */
+/*** the turns of the library ***/
 
-/* Threads read the clock when they claim chunks, and when they begin and end one. A thread waits
- * there if it has worked for long enough. */
-int clock_gettime(clockid_t clock, struct timespec *time) {
-  enum { WORK_NS = 100000, WAIT_NS = 100000 };
-  static _Thread_local long waited_at;
-  if (atomic_load_explicit(&is_pacing, memory_order_relaxed)) {
-    struct timespec used = {0};
-    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &used);
-    long now = used.tv_sec * 1000000000 + used.tv_nsec;
-    if (now - waited_at >= WORK_NS) nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
-    if (now - waited_at >= WORK_NS) waited_at = now;
-  }
-  return (int)syscall(SYS_clock_gettime, clock, time);
+static bool is_paced; /* --paced */
+
+/* A thread is about to claim chunks, or the merger to use a log. */
+void hp_turn(void);
+void hp_turn(void) {
+  enum { NANOSECONDS = 100000 };
+  if (is_paced) nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
 
 /*** measurement ***/
@@ -161,10 +153,7 @@ static int measure(const char *path, const hpar_options *options, const char *se
   long heap = atomic_load(&live);
   atomic_store(&most, heap);
   unsigned long before = kilobytes("VmRSS"); /* the peak restarts from an estimate */
-  atomic_store(&is_pacing, is_paced);
-  hpar_status status = parse(bytes, length, options, &parser, &document, &stats);
-  atomic_store(&is_pacing, false);
-  if (status) return 1;
+  if (parse(bytes, length, options, &parser, &document, &stats)) return 1;
   unsigned long after = kilobytes("VmHWM");
   printf("%s{\"file\": \"%s\", \"bytes\": %zu, \"mode\": \"%s\", \"threads\": %u, \"chunks\": %llu, \"resident\": %lu, "
          "\"heap\": %ld, \"document\": %zu}",
