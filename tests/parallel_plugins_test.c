@@ -25,11 +25,35 @@ static void expect_page(const buffer *page) {
   CHECK(compare_expect(&with, &document, 0));
 }
 
+/* Returns a place before the even cut, or inside the next character. */
+static size_t misplaced(const char *text, size_t length, size_t even, void *context) {
+  (void)context;
+  size_t at = even;
+  while (at < length && ((unsigned char)text[at] & 0xc0) != 0x80) at++;
+  return even % 3 ? at : even % 2 ? 0 : even - 1;
+}
+
+/* Parses the page with the policy, and returns the number of chunks in the record. */
+static size_t record_cuts(const buffer *page, const hpar_cut_policy *policy) {
+  const hpar_study study = {HPAR_STUDY_INIT, .custom_cut_policy = policy, .inspect = true};
+  const hpar_options options = {HPAR_OPTIONS_INIT,
+                                .mode = HPAR_MODE_PARALLEL,
+                                .threads = 2,
+                                .encoding = "utf-8",
+                                .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunk_size = 1000},
+                                .study = &study};
+  CHECK_EQ(hpar_parse(with.parser, &options, page->bytes, page->length, with.document, NULL), HPAR_OK);
+  size_t count = hpar_chunk_count(with.parser);
+  CHECK(count > 5);
+  return count;
+}
+
 static void cut_policy_decides(void) {
   static buffer page;
   buffer_clear(&page);
   for (int i = 0; i < 500; i++) buffer_text(&page, i % 3 ? "<div>a<b>b</b></div>" : "<p>c\u00fc<i>d</i></p>");
   const hpar_cut_policy own = {HPAR_CUT_POLICY_INIT, .name = "paragraphs", .cut = after_paragraph};
+  const hpar_cut_policy wrong = {HPAR_CUT_POLICY_INIT, .cut = misplaced};
   expect_page(&page);
   for (int way = 0; way < 3; way++) {
     compare_how how = {.threads = 2,
@@ -40,13 +64,14 @@ static void cut_policy_decides(void) {
     CHECK(with.got_stats.chunks > 0);
     CHECK_STRING(with.got_stats.cut_policy, "paragraphs");
   }
-  const hpar_study study = {HPAR_STUDY_INIT, .custom_cut_policy = &own, .inspect = true};
-  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2,
-                                .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunk_size = 1000}, .study = &study};
-  CHECK_EQ(hpar_parse(with.parser, &options, page.bytes, page.length, with.document, NULL), HPAR_OK);
-  size_t count = hpar_chunk_count(with.parser);
-  CHECK(count > 5);
+  size_t count = record_cuts(&page, &own);
   for (size_t i = 1; i < count; i++) CHECK(!memcmp(page.bytes + hpar_chunk_at(with.parser, i)->begin - 4, "</p>", 4));
+  count = record_cuts(&page, &wrong);
+  for (size_t i = 1; i < count; i++) {
+    uint64_t begin = hpar_chunk_at(with.parser, i)->begin;
+    CHECK(((unsigned char)page.bytes[begin] & 0xc0) != 0x80);
+    CHECK(begin >= 1000 * i); /* the even cut */
+  }
 }
 
 /*** strategies ***/
