@@ -180,7 +180,7 @@ static hpar_status step_both(void *argument) {
     uint8_t mode = general->builder.mode;
     int kind = hp_next_token_inside(&general->tokenizer, &token, general->builder.top->name);
     hp_exact_token(&general->builder, &token);
-    if (kind == HPAR_TOKEN_EOF) break;
+    if (kind == HP_TOKEN_EOF) break;
     p->tokens[mode]++;
     hp_engine_run_fast(fused, fused->tokenizer.base + (general->tokenizer.at - general->tokenizer.base));
     p->differs = general->tokenizer.at != fused->tokenizer.at || !same_state(&general->builder, &fused->builder);

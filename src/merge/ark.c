@@ -4,8 +4,6 @@
 #include "tree/active_formatting.h"
 #include "tree/alike.h"
 
-#include <hpar/study.h>
-
 enum { MAX_EQUAL = 3 }; /* of Noah's Ark clause */
 
 /* Returns the number of entries of the name after the last marker, or 3 if there are more. */
@@ -19,7 +17,7 @@ static uint32_t count_named(const hp_builder *b, int index) {
 
 uint32_t hp_names_beyond_ark(hp_builder *b, const hp_segment *s) {
   uint32_t names = 0;
-  if (!(s->questions >> HPAR_ASSUME_NOAHS_ARK & 1) || !b->formatting.count) return 0;
+  if (!(s->questions >> HP_ASSUME_NOAHS_ARK & 1) || !b->formatting.count) return 0;
   hp_active_formatting_link(b);
   for (int i = 0; i < HP_FORMATTING_NAMES; i++)
     if (s->ark[i] && count_named(b, i) + s->ark[i] > MAX_EQUAL) names |= 1u << i;

@@ -7,8 +7,6 @@
 
 #include "merge/check.inc"
 
-#include <hpar/study.h>
-
 /* Returns the next segment of a log that a composition can use, or NULL. */
 static const hp_segment *next_segment(const hp_chunk_work *right) {
   if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segment_count) return NULL;
@@ -19,7 +17,7 @@ static const hp_segment *next_segment(const hp_chunk_work *right) {
 /* Returns whether the segment assumes a form element pointer of null, although a form may be open.
  * The merger would parse the text of a whole composition again. */
 static bool is_doubtful(const hp_segment *s, bool form_may_be_open) {
-  return form_may_be_open && s->questions >> HPAR_ASSUME_FORM_NULL & 1;
+  return form_may_be_open && s->questions >> HP_ASSUME_FORM_NULL & 1;
 }
 
 bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *left, const hp_chunk_work *right) {
@@ -52,14 +50,14 @@ void hp_compose_end(hp_composer *c) {
 
 /* Returns whether the tokenizer is in the data state after the token, and nothing is pending. */
 static bool leaves_data(const hp_builder *b, const hp_token *t) {
-  if (t->kind != HPAR_TOKEN_START_TAG) return true;
+  if (t->kind != HP_TOKEN_START_TAG) return true;
   return t->name != HP_ATOM_PRE && t->name != HP_ATOM_LISTING &&
          hp_content_of(t->name, b->scripting) == HP_CONTENT_DATA;
 }
 
 /* Returns whether the tag begins a form, although one may be open. */
 static bool begins_doubtful_form(const hp_composer *c, const hp_token *t) {
-  return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_ATOM_FORM && !c->worker->engine.builder.form_known &&
+  return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM && !c->worker->engine.builder.form_known &&
          c->worker->outer.form_may_be_open;
 }
 
@@ -88,7 +86,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
     outer->now.tokens++;
   }
   c->level->tokens++;
-  if (b->depth == 0 && b->mode != outer->base_mode && !outer->poisoned) outer->poisoned = HPAR_HAZARD_UNFORESEEN;
+  if (b->depth == 0 && b->mode != outer->base_mode && !outer->poisoned) outer->poisoned = HP_HAZARD_UNFORESEEN;
   return !outer->poisoned || end_composition(c, HP_ENDS_HAZARD);
 }
 
@@ -109,7 +107,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
   hp_segment before = outer->now;
   uint32_t assumed = b->assumed;
   if (!b->form_known && is_doubtful(s, outer->form_may_be_open)) return false;
-  if (!keeps_repairs(b, &before, s) || first_wrong_assumption(b, s) != HPAR_ASSUMPTIONS) {
+  if (!keeps_repairs(b, &before, s) || first_wrong_assumption(b, s) != HP_ASSUMPTION_KINDS) {
     outer->now = before;
     b->assumed = assumed;
     hp_forget_assumed_names(b);

@@ -20,13 +20,21 @@
 #include "base/target.h"
 #include "speculation/worker/worker.h"
 
-#include <hpar/study.h>
+enum { HP_MERGE_LEVELS = 32 };
+
+/* The merges on one level of the merge tree. */
+typedef struct hp_merge_level {
+  uint64_t merges;      /* merged logs, or composed pairs of logs */
+  uint64_t segments;    /* segments of logs that were inserted */
+  uint64_t tokens;      /* replayed tokens, and first halves of tokens */
+  uint64_t nanoseconds; /* of all threads */
+} hp_merge_level;
 
 typedef struct hp_composer {
   hp_worker *worker;   /* no other code uses its engine */
   hp_chunk_work *left; /* NULL: not composing */
   uint32_t position;
-  hpar_merge_level *level; /* counts segments and tokens */
+  hp_merge_level *level; /* counts segments and tokens */
 } hp_composer;
 
 /* Begins a composition. Returns false if `right`, the next chunk, does not continue the open

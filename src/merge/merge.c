@@ -11,8 +11,6 @@
 
 #include "merge/check.inc"
 
-#include <hpar/study.h>
-
 static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base); }
 
 /* Returns whether the merger is between two tokens of the data state. */
@@ -70,7 +68,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
 }
 
 /* Counts a wrong assumption. Returns false. */
-static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hpar_assumption assumption) {
+static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hp_assumption assumption) {
   m->counters->wrong_assumptions_by_kind[assumption]++;
   m->counters->segments_lost_to_writes += m->engine->builder.script.text_written;
   m->is_right = false;
@@ -81,17 +79,17 @@ static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
 
 /* Returns whether all assumptions of the segment hold here. */
 static bool check_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
-  hpar_assumption failed = first_wrong_assumption(&m->engine->builder, s);
-  return failed == HPAR_ASSUMPTIONS || reject_segment(m, chunk, s, failed);
+  hp_assumption failed = first_wrong_assumption(&m->engine->builder, s);
+  return failed == HP_ASSUMPTION_KINDS || reject_segment(m, chunk, s, failed);
 }
 
 /* Builds a deferred token of the log. The worker's memory holds its attributes. The tokenizer is
  * after the token before, because the token may run a script. */
 static void replay(hp_merger *m, const hp_token *token) {
   m->engine->tokenizer.at = m->engine->tokenizer.base + token->end;
-  if (token->kind == HPAR_TOKEN_START_TAG) m->engine->tokenizer.last_start_tag = token->name;
+  if (token->kind == HP_TOKEN_START_TAG) m->engine->tokenizer.last_start_tag = token->name;
   hp_exact_token(&m->engine->builder, token);
-  if (token->kind == HPAR_TOKEN_EOF)
+  if (token->kind == HP_TOKEN_EOF)
     m->done = true;
   else
     m->engine->tokens++;
@@ -100,7 +98,7 @@ static void replay(hp_merger *m, const hp_token *token) {
 /* Runs the first half of a split token, if the token belongs to the body here, too. */
 static void run_first_half(hp_merger *m, const hp_token *token) {
   hp_builder *b = &m->engine->builder;
-  if (token->name != HP_ATOM_TR || token->kind != HPAR_TOKEN_START_TAG) {
+  if (token->name != HP_ATOM_TR || token->kind != HP_TOKEN_START_TAG) {
     if (can_run_first_half(b)) hp_exact_prepare(b, token);
   } else if (!b->ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
     hp_exact_prepare_row(b, token);
@@ -109,11 +107,11 @@ static void run_first_half(hp_merger *m, const hp_token *token) {
 
 static void count_entries(hp_merger *m, const hp_segment *s) {
   uint64_t *by_kind = m->counters->log_entries_by_kind;
-  by_kind[HPAR_LOG_SPLICE] += s->tokens != 0;
-  by_kind[HPAR_LOG_REPLAY] += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
-  by_kind[HPAR_LOG_HAZARD] += s->ends == HP_ENDS_HAZARD;
-  for (uint32_t questions = s->questions; questions; questions &= questions - 1) by_kind[HPAR_LOG_ASSUME]++;
-  by_kind[HPAR_LOG_END_MISSING] += s->open_count;
+  by_kind[HP_LOG_SPLICE] += s->tokens != 0;
+  by_kind[HP_LOG_REPLAY] += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
+  by_kind[HP_LOG_HAZARD] += s->ends == HP_ENDS_HAZARD;
+  for (uint32_t questions = s->questions; questions; questions &= questions - 1) by_kind[HP_LOG_ASSUME]++;
+  by_kind[HP_LOG_END_MISSING] += s->open_count;
 }
 
 /* Returns the start hypothesis of the chunk that begins at the merger's position, or -1. */
@@ -262,7 +260,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   engine->tokens += s->tokens;
   engine->tokenizer.at = engine->tokenizer.base + s->end;
   m->counters->levels[0].segments++;
-  if (s->raw_name && token->kind == HPAR_TOKEN_END_TAG) engine->tokenizer.content = HP_CONTENT_DATA;
+  if (s->raw_name && token->kind == HP_TOKEN_END_TAG) engine->tokenizer.content = HP_CONTENT_DATA;
   if (s->ends == HP_ENDS_DEFER) replay(m, token);
   if (s->ends == HP_ENDS_SPLIT) run_first_half(m, token);
   m->merged_to = position(m);
@@ -301,7 +299,7 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
   uint32_t count = m->segment - first;
   if (!count) return;
   m->is_rescued = false;
-  m->counters->log_entries_by_kind[HPAR_LOG_REPLAY] += count;
+  m->counters->log_entries_by_kind[HP_LOG_REPLAY] += count;
   m->counters->levels[0].segments += count;
   m->counters->levels[0].tokens += count;
   m->merged_to = position(m);
@@ -335,7 +333,7 @@ static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
     count_entries(m, s);
     if (m->done) break;
     if (position(m) != s->start) {
-      reject_segment(m, chunk, s, HPAR_ASSUME_START_STATE);
+      reject_segment(m, chunk, s, HP_ASSUME_START_STATE);
       m->is_clean = false;
       continue;
     }

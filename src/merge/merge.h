@@ -5,10 +5,19 @@
  * hold, it splices the segment in. Otherwise it parses that region itself. */
 
 #include "merge/boundary.h"
+#include "merge/compose.h"
 #include "speculation/worker/worker.h"
 #include "tree/engine.h"
 
-#include <hpar/study.h>
+/* Entries of a worker's log. */
+typedef enum hp_log_kind {
+  HP_LOG_SPLICE,      /* the merger inserts a run of siblings as a whole */
+  HP_LOG_REPLAY,      /* the merger processes a token on the true state */
+  HP_LOG_ASSUME,      /* an assumption about elements that were opened before the cut */
+  HP_LOG_HAZARD,      /* a segment that the worker gave up */
+  HP_LOG_END_MISSING, /* an element that is still open at the end, pushed on the true stack */
+  HP_LOG_KINDS
+} hp_log_kind;
 
 /* What a merger counts. See hpar_study_stats for each counter. */
 typedef struct hp_merge_counters {
@@ -17,10 +26,10 @@ typedef struct hp_merge_counters {
   uint64_t chunks_misguessed, chunks_with_undetected_errors;
   uint64_t bytes_reparsed, respeculations, bytes_respeculated, aborts, rollbacks;
   uint64_t segments_lost_to_writes, bytes_lost_to_writes;
-  uint64_t log_entries_by_kind[HPAR_LOG_KINDS];
-  uint64_t wrong_assumptions_by_kind[HPAR_ASSUMPTIONS];
-  uint64_t undetected_errors_by_kind[HPAR_UNDETECTED_ERRORS];
-  hpar_merge_level levels[HPAR_MERGE_LEVELS]; /* the merger itself counts on level 0 */
+  uint64_t log_entries_by_kind[HP_LOG_KINDS];
+  uint64_t wrong_assumptions_by_kind[HP_ASSUMPTION_KINDS];
+  uint64_t undetected_errors_by_kind[HP_UNDETECTED_KINDS];
+  hp_merge_level levels[HP_MERGE_LEVELS]; /* the merger itself counts on level 0 */
 } hp_merge_counters;
 
 struct hp_merger;
@@ -33,7 +42,7 @@ typedef struct hp_merge_trace {
   void (*start)(struct hp_merger *merger, const hp_chunk_work *chunk, int hypothesis);
   void (*end_chunk)(struct hp_merger *merger, const hp_chunk_work *chunk);
   /* The merger rejects a segment, or takes one that ends with a hazard. */
-  void (*wrong_assumption)(struct hp_merger *merger, const hp_segment *segment, hpar_assumption assumption);
+  void (*wrong_assumption)(struct hp_merger *merger, const hp_segment *segment, hp_assumption assumption);
   void (*hazard)(struct hp_merger *merger, const hp_segment *segment);
   /* The merger has parsed a range again since `begin_ns`. */
   void (*again)(struct hp_merger *merger, uint32_t begin, uint32_t end, uint64_t begin_ns);

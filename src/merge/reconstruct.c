@@ -5,8 +5,6 @@
 #include "tree/active_formatting.h"
 #include "tree/alike.h"
 
-#include <hpar/study.h>
-
 /* A walk over the elements of a run in which a clone may be inserted. */
 typedef struct run_walk {
   hp_builder *b;
@@ -145,7 +143,7 @@ static bool is_unclean(const hp_builder *b) {
 }
 
 bool hp_must_reconstruct(const hp_builder *b, const hp_segment *s) {
-  return s->questions >> HPAR_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) && is_content_mode(b);
+  return s->questions >> HP_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) && is_content_mode(b);
 }
 
 bool hp_run_begins_with_reconstruction(const hp_builder *b, const hp_segment *s) {

@@ -9,7 +9,6 @@
 
 #include "merge/check.inc"
 
-#include <hpar/study.h>
 #include <string.h>
 
 static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
@@ -120,7 +119,7 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
     return false;
   if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
   return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&
-         first_wrong_assumption(b, &seg->assumed) == HPAR_ASSUMPTIONS;
+         first_wrong_assumption(b, &seg->assumed) == HP_ASSUMPTION_KINDS;
 }
 
 /*** adoption ***/

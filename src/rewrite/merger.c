@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 enum { MAX_WASTED = 3 };

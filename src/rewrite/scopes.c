@@ -6,7 +6,6 @@
 #include "rewrite/speculation.h"
 #include "speculation/dispositions.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 /*** workers: the scopes of the outer context ***/
@@ -37,8 +36,8 @@ void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
   hp_speculation *p = r->speculation;
   const hpar_rules *rules = r->rules;
   /* The merger may close outer elements at a tag that the outline has read. */
-  const bool closes = r->at_tag && !(token && token->kind == HPAR_TOKEN_TEXT);
-  const bool keeps_local = !closes || (token && token->kind == HPAR_TOKEN_START_TAG);
+  const bool closes = r->at_tag && !(token && token->kind == HP_TOKEN_TEXT);
+  const bool keeps_local = !closes || (token && token->kind == HP_TOKEN_START_TAG);
   for (uint32_t i = 0; i < rules->unit_rule_count; i++) {
     const uint32_t index = rules->unit_rules[i];
     const hp_bits bit = (hp_bits)1 << (index % HP_BITS);

@@ -5,7 +5,6 @@
 #include "rewrite/speculation.h"
 #include "speculation/dispositions.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 /*** the log ***/
@@ -152,8 +151,8 @@ static void forget_records(hpar_rewriter *r) {
 /* Makes the assumptions of most tags in advance, so that the fused loop reads the first tag. */
 static void assume_in_advance(hpar_rewriter *r) {
   enum {
-    QUESTIONS = 1u << HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HPAR_ASSUME_NO_LI | 1u << HPAR_ASSUME_NO_DD_DT |
-                1u << HPAR_ASSUME_FORMATTING_CLEAN | 1u << HPAR_ASSUME_NO_FORMATTING | 1u << HPAR_ASSUME_TOP_NOT_IMPLIED
+    QUESTIONS = 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HP_ASSUME_NO_LI | 1u << HP_ASSUME_NO_DD_DT |
+                1u << HP_ASSUME_FORMATTING_CLEAN | 1u << HP_ASSUME_NO_FORMATTING | 1u << HP_ASSUME_TOP_NOT_IMPLIED
   };
   hp_outer_context *outer = &r->speculation->outer;
   hp_builder *b = &r->outline.builder;
@@ -192,7 +191,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->now = (hp_rewrite_segment){.start = start, .begins_in_text = in_text};
   p->outer.now = (hp_segment){.modes = ~0u, .base_mode = mode, .ns = ns};
   p->outer.base_mode = mode;
-  p->outer.poisoned = HPAR_HAZARD_NONE;
+  p->outer.poisoned = HP_HAZARD_NONE;
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   p->first_piece = p->joined_piece = p->log->piece_count;
   p->first_condition = p->log->condition_count;

@@ -8,7 +8,6 @@
 #include "speculation/start/lookback.h"
 #include "tokenizer/content.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 static uint64_t position_of(const hpar_rewriter *r) { return hp_scanner_position(&r->scanner, r->scanner.at); }
@@ -27,7 +26,7 @@ static bool pays_off(hp_speculation *p) {
 /*** tokens ***/
 
 static hp_token token_of(const hp_outline_tag *tag) {
-  return (hp_token){.kind = tag->is_end ? HPAR_TOKEN_END_TAG : HPAR_TOKEN_START_TAG,
+  return (hp_token){.kind = tag->is_end ? HP_TOKEN_END_TAG : HP_TOKEN_START_TAG,
                     .flags = tag->self_closing ? HP_TOKEN_SELF_CLOSING : 0,
                     .name = tag->name};
 }
@@ -40,7 +39,7 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   p->next_ns = b->stack[0].ns;
   hp_predict_mode_after(b, t, &p->next_mode);
   hp_predict_namespace_after(b, t, &p->next_mode, &p->next_ns);
-  p->knows_next = r->rules->needs_frames && b->depth && t->kind == HPAR_TOKEN_START_TAG;
+  p->knows_next = r->rules->needs_frames && b->depth && t->kind == HP_TOKEN_START_TAG;
   if (p->knows_next)
     hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->top->node), p->next_bits);
   hp_speculation_end_segment(r, end, t);
@@ -129,7 +128,7 @@ bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
   return true;
 }
 
-void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned = HPAR_HAZARD_UNFORESEEN; }
+void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned = HP_HAZARD_UNFORESEEN; }
 
 bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   const hp_speculation *p = r->speculation;
@@ -152,10 +151,10 @@ void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) {
     return;
   }
   if (hp_scanner_is_in_section(&r->scanner)) { /* the merger cannot begin there */
-    p->outer.poisoned = HPAR_HAZARD_UNFORESEEN;
+    p->outer.poisoned = HP_HAZARD_UNFORESEEN;
     return;
   }
-  hp_token token = {.kind = HPAR_TOKEN_TEXT, .flags = kind == HP_OUTLINE_OTHER ? 0 : HP_TEXT_WHITE};
+  hp_token token = {.kind = HP_TOKEN_TEXT, .flags = kind == HP_OUTLINE_OTHER ? 0 : HP_TEXT_WHITE};
   bool in_text = r->in_text;
   r->seen[kind] = false;
   r->in_text = r->token_start > r->text_start || !r->text_is_first;
@@ -187,8 +186,7 @@ static bool is_at_boundary(const hpar_rewriter *r) {
 static void check_mode(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
   const hp_builder *b = &r->outline.builder;
-  if (b->depth == 0 && b->mode != p->outer.base_mode && b->mode != HP_IN_TEXT)
-    p->outer.poisoned = HPAR_HAZARD_UNFORESEEN;
+  if (b->depth == 0 && b->mode != p->outer.base_mode && b->mode != HP_IN_TEXT) p->outer.poisoned = HP_HAZARD_UNFORESEEN;
 }
 
 bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
@@ -355,7 +353,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
                         .deferring_capacity = kept.deferring_capacity,
                         .scopes = kept.scopes,
                         .scope_capacity = kept.scope_capacity};
-  p->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
+  p->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
   p->outer.minimise_log = true;
   if (chunk->limit <= chunk->cut) return;
   if (hp_rewriter_open_worker(r, input->merger, hp_speculation_take_output, r) != HPAR_OK) return;

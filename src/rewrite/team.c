@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "platform/topology.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 /*** memory ***/

@@ -24,7 +24,6 @@
 #include "rewrite/speculation.h"
 #include "speculation/start/prescan.h"
 
-#include <hpar/study.h>
 #include <stdatomic.h>
 
 /* The number of sets in a prediction; slots for each thread; bytes. */

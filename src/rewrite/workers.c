@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "speculation/cuts/cut.h"
 
-#include <hpar/study.h>
 #include <sched.h>
 
 /* Returns a slot that no chunk uses, and reserves it. */

@@ -8,7 +8,6 @@
 #include "text/scan/scan.h"
 #include "tree/query.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 typedef struct change {
@@ -349,7 +348,7 @@ hpar_status hpar_node_set_text(hpar_editor *s, hpar_node node, const char *text,
 
 static void check_attributes(hp_engine *engine, const hp_token *t) {
   uint32_t most = engine->limits.attributes;
-  if (!most || t->kind != HPAR_TOKEN_START_TAG || !t->attributes) return;
+  if (!most || t->kind != HP_TOKEN_START_TAG || !t->attributes) return;
   const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
   if (block->count > most) hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
 }
@@ -390,7 +389,7 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
     hp_exact_token(b, &token);
     document->root = root;
     hp_engine_check(outer);
-  } while (kind != HPAR_TOKEN_EOF);
+  } while (kind != HP_TOKEN_EOF);
   outer->builder.node_count += b->node_count;
   return html;
 }

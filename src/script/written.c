@@ -8,7 +8,6 @@
 #include "tokenizer/flush.h"
 #include "tokenizer/states.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 /* The tokenizer's input, while it reads another one. */
@@ -222,7 +221,7 @@ static int read_across(hp_scripts *s, uint32_t bottom, hp_token *token) {
     if (length > all) length = all;
     bool last = length == all && !bottom && t->last;
     int kind = read_copy(s, bottom, length, last, token);
-    if (kind == HPAR_TOKEN_EOF) return HP_TOKEN_NEED_MORE; /* the page reads it, too */
+    if (kind == HP_TOKEN_EOF) return HP_TOKEN_NEED_MORE; /* the page reads it, too */
     if (kind != HP_TOKEN_NEED_MORE) return kind;
     if (length == all) break;
   }

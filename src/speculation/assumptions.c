@@ -4,20 +4,18 @@
 #include "speculation/dispositions.h"
 #include "tree/context.h"
 
-#include <hpar/study.h>
-
 void hp_outer_poison(hp_builder *b) {
-  if (!hp_outer_of(b)->poisoned) hp_outer_of(b)->poisoned = HPAR_HAZARD_UNFORESEEN;
+  if (!hp_outer_of(b)->poisoned) hp_outer_of(b)->poisoned = HP_HAZARD_UNFORESEEN;
   b->plain_limit = NULL;
 }
 
 uint8_t hp_outer_mode(const hp_builder *b) { return hp_outer_of(b)->base_mode; }
 
-void hp_outer_log(hp_builder *b, hpar_assumption question, hp_atom name) {
+void hp_outer_log(hp_builder *b, hp_assumption question, hp_atom name) {
   hp_segment *s = &hp_outer_of(b)->now;
   b->assumed |= 1u << question;
   switch (question) {
-    case HPAR_ASSUME_NOT_IN_SCOPE:
+    case HP_ASSUME_NOT_IN_SCOPE:
       switch (name) {
         case HP_ATOM_SELECT: s->in_scope |= HP_SCOPE_SELECT; return;
         case HP_ATOM_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
@@ -25,10 +23,10 @@ void hp_outer_log(hp_builder *b, hpar_assumption question, hp_atom name) {
         case HP_ATOM_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
         default: hp_outer_poison(b); return;
       }
-    case HPAR_ASSUME_TOP_NOT_IMPLIED:
+    case HP_ASSUME_TOP_NOT_IMPLIED:
       s->top |= name == HP_ATOM_H1 ? HP_TOP_HEADING : name == HP_ATOM_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
       return;
-    case HPAR_ASSUME_NO_FORMATTING: {
+    case HP_ASSUME_NO_FORMATTING: {
       int index = hp_formatting_index(name);
       if (index < 0)
         hp_outer_poison(b);
@@ -50,7 +48,7 @@ void hp_outer_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   if (ours > UINT8_MAX) ours = UINT8_MAX;
   b->ark_assumed[index] = (uint8_t)ours;
   if (s->formatting_names >> index & 1) return; /* implied by the assumption that there is none */
-  b->assumed |= 1u << HPAR_ASSUME_NOAHS_ARK;
+  b->assumed |= 1u << HP_ASSUME_NOAHS_ARK;
   if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;
 }
 
@@ -71,7 +69,7 @@ bool hp_outer_takes(hp_builder *b, const hp_token *t) {
   }
   if (b->depth == 0) {
     outer->now.modes &= hp_modes_for(b, t);
-    if (t->kind == HPAR_TOKEN_TEXT && b->mode != HP_IN_BODY) hp_outer_assume(b, HPAR_ASSUME_FORMATTING_CLEAN, 0);
+    if (t->kind == HP_TOKEN_TEXT && b->mode != HP_IN_BODY) hp_outer_assume(b, HP_ASSUME_FORMATTING_CLEAN, 0);
   } else if (b->stack[0].ns != HPAR_NAMESPACE_HTML && b->mode == outer->base_mode)
     outer->now.modes &= hp_modes_inside_foreign(b, t);
   return false;

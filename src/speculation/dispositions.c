@@ -10,8 +10,6 @@
 #include "tree/outline_list.h"
 #include "tree/tombstones.h"
 
-#include <hpar/study.h>
-
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */
 static bool has_special(const hp_builder *b) { return special_barrier((hp_builder *)b) != 0; }
@@ -21,7 +19,7 @@ static bool has_any_section(const hp_builder *b) {
   return b->last[HP_ATOM_TBODY] || b->last[HP_ATOM_THEAD] || b->last[HP_ATOM_TFOOT];
 }
 
-#define QUESTION(name) (1u << HPAR_ASSUME_##name)
+#define QUESTION(name) (1u << HP_ASSUME_##name)
 
 enum {
   P = QUESTION(NO_P_IN_BUTTON_SCOPE),
@@ -34,8 +32,8 @@ enum {
 };
 
 uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
-  if (t->kind == HPAR_TOKEN_TEXT) return CLEAN;
-  if (t->kind != HPAR_TOKEN_START_TAG) return 0;
+  if (t->kind == HP_TOKEN_TEXT) return CLEAN;
+  if (t->kind != HP_TOKEN_START_TAG) return 0;
   switch (t->name) {
     case HP_ANY_BLOCK:
     case HP_ATOM_FORM:
@@ -205,8 +203,8 @@ static bool may_run_script(const hp_builder *b, const hp_token *t) {
 /* Returns whether the worker defers the token. Requires: the current node is the worker's and
  * foreign. */
 static bool defers_in_foreign(const hp_builder *b, const hp_token *t) {
-  if (t->kind == HPAR_TOKEN_END_TAG && may_run_script(b, t)) return true;
-  if (t->kind == HPAR_TOKEN_START_TAG) {
+  if (t->kind == HP_TOKEN_END_TAG && may_run_script(b, t)) return true;
+  if (t->kind == HP_TOKEN_START_TAG) {
     if (html_rules(current(b), t)) return defers_start_tag(b, t);
     if (!breaks_out(b, t)) return false;
   } else if (!breaks_out(b, t)) {
@@ -221,7 +219,7 @@ static bool defers_in_foreign(const hp_builder *b, const hp_token *t) {
   for (uint32_t i = b->depth; i > 0; i--) {
     const hp_open_element *e = &b->stack[i];
     if (e->ns == HPAR_NAMESPACE_HTML || (e->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION)))
-      return t->kind == HPAR_TOKEN_START_TAG ? defers_start_tag(b, t) : defers_end_tag(b, t);
+      return t->kind == HP_TOKEN_START_TAG ? defers_start_tag(b, t) : defers_end_tag(b, t);
   }
   return true;
 }
@@ -232,15 +230,15 @@ static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
   if (hp_outer_of(b)->fostered) return true;
   if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !hp_is_table_mode(mode)) return true;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) {
-    if (t->kind == HPAR_TOKEN_END_TAG) return true;
-    return t->kind == HPAR_TOKEN_START_TAG && breaks_out(b, t);
+    if (t->kind == HP_TOKEN_END_TAG) return true;
+    return t->kind == HP_TOKEN_START_TAG && breaks_out(b, t);
   }
   switch (t->kind) {
-    case HPAR_TOKEN_TEXT:
+    case HP_TOKEN_TEXT:
       if (mode != HP_IN_BODY) return !(t->flags & HP_TEXT_WHITE);
       return t->flags & HP_TEXT_NUL;
-    case HPAR_TOKEN_START_TAG: return defers_start_tag(b, t) || (mode == HP_IN_HEAD && !hp_is_head_tag(t->name));
-    case HPAR_TOKEN_END_TAG: return true;
+    case HP_TOKEN_START_TAG: return defers_start_tag(b, t) || (mode == HP_IN_HEAD && !hp_is_head_tag(t->name));
+    case HP_TOKEN_END_TAG: return true;
     default: return false;
   }
 }
@@ -258,24 +256,24 @@ static bool may_close_outer_item(const hp_builder *b, const hp_token *t) {
 static bool is_lone_text(const hp_builder *b, const hp_token *t) {
   const hp_tokenizer *tokenizer = b->tokenizer;
   const hp_outer_context *outer = hp_outer_of(b);
-  if (t->kind != HPAR_TOKEN_TEXT || outer->now.tokens || b->run_tokens || !outer->minimise_log || !tokenizer)
+  if (t->kind != HP_TOKEN_TEXT || outer->now.tokens || b->run_tokens || !outer->minimise_log || !tokenizer)
     return false;
   return tokenizer->end - tokenizer->at > 1 && tokenizer->at[0] == '<' && tokenizer->at[1] == '/';
 }
 
 bool hp_must_defer(const hp_builder *b, const hp_token *t) {
   if (b->mode == HP_IN_TEXT) return false;
-  if (t->kind == HPAR_TOKEN_EOF) return true;
+  if (t->kind == HP_TOKEN_EOF) return true;
   if (b->depth == 0 && is_lone_text(b, t)) return true;
   if (b->depth == 0) return defers_at_outer_level(b, t);
   switch (t->kind) {
-    case HPAR_TOKEN_TEXT:
+    case HP_TOKEN_TEXT:
       return hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE) && !has(b, HP_ATOM_TEMPLATE) &&
              !(t->flags & HP_TEXT_WHITE);
-    case HPAR_TOKEN_START_TAG:
+    case HP_TOKEN_START_TAG:
       return current(b)->ns == HPAR_NAMESPACE_HTML ? defers_start_tag(b, t) || may_close_outer_item(b, t)
                                                    : defers_in_foreign(b, t);
-    case HPAR_TOKEN_END_TAG:
+    case HP_TOKEN_END_TAG:
       return current(b)->ns == HPAR_NAMESPACE_HTML ? defers_end_tag(b, t) : defers_in_foreign(b, t);
     default: return false;
   }
@@ -296,7 +294,7 @@ static uint32_t own_questions(const hp_builder *b) {
  * about elements that a deferred end tag may expose. */
 static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
   uint32_t questions = own | (b->formatting.count ? CLEAN | LISTED_A : 0);
-  if (!t || t->kind != HPAR_TOKEN_END_TAG) return questions;
+  if (!t || t->kind != HP_TOKEN_END_TAG) return questions;
   switch (t->name) {
     case HP_ATOM_TD:
     case HP_ATOM_TH:
@@ -320,9 +318,9 @@ uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) { return 
 /* Updates the questions whose default answer is probably wrong by the deferred token. */
 static __attribute__((noinline)) void update_unsure(hp_builder *b, const hp_token *t) {
   bool is_scoped = t->name == HP_ATOM_SELECT || t->name == HP_ATOM_BUTTON || t->name == HP_ATOM_NOBR;
-  if (t->kind == HPAR_TOKEN_START_TAG) {
+  if (t->kind == HP_TOKEN_START_TAG) {
     if (is_scoped) b->unsure |= SCOPE;
-  } else if (t->kind == HPAR_TOKEN_END_TAG) {
+  } else if (t->kind == HP_TOKEN_END_TAG) {
     if (is_scoped)
       b->unsure &= ~(uint32_t)SCOPE;
     else if (hp_html_tag(t->name) & (HP_TAG_SCOPE | HP_TAG_TABLE_PART))
@@ -340,10 +338,10 @@ void hp_reopen_questions(hp_builder *b, const hp_token *t) {
     b->unsure |= own & (P | SCOPE);
     if (own & P) outer->follows = 0;
   }
-  if (t && (b->unsure || t->kind == HPAR_TOKEN_START_TAG)) update_unsure(b, t);
+  if (t && (b->unsure || t->kind == HP_TOKEN_START_TAG)) update_unsure(b, t);
 }
 
-bool hp_splits_row(const hp_token *t) { return t->kind == HPAR_TOKEN_START_TAG && t->name == HP_ATOM_TR; }
+bool hp_splits_row(const hp_token *t) { return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_TR; }
 
 /* Returns whether to split a <tr> instead of deferring it. After a deferred <tr> the row belongs to
  * the outer context. The worker would then have to defer every row without an end tag. */
@@ -368,7 +366,7 @@ static bool should_split_a(const hp_builder *b, const hp_token *t) {
  * close the worker's elements, too. */
 static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const hp_token *t) {
   hp_outer_context *outer = hp_outer_of(b);
-  if (t->kind != HPAR_TOKEN_START_TAG || current(b)->scope || b->stack[0].ns != HPAR_NAMESPACE_HTML) return false;
+  if (t->kind != HP_TOKEN_START_TAG || current(b)->scope || b->stack[0].ns != HPAR_NAMESPACE_HTML) return false;
   uint32_t questions = hp_questions_of(b, t) & b->unsure & ~b->assumed;
   if (b->last[HP_ATOM_P] || b->last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
   if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
@@ -417,13 +415,13 @@ static bool is_to_be_reconstructed(const hp_builder *b) {
 uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
   uint8_t mode = hp_outer_of(b)->base_mode;
   if (b->stack[0].ns != HPAR_NAMESPACE_HTML) return ~(uint32_t)BIT(HP_IN_TEXT);
-  bool comment = t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION;
+  bool comment = t->kind == HP_TOKEN_COMMENT || t->kind == HP_TOKEN_PROCESSING_INSTRUCTION;
   if (comment) return COMMENT_MODES;
-  if (t->kind == HPAR_TOKEN_TEXT && t->flags & HP_TEXT_WHITE) {
+  if (t->kind == HP_TOKEN_TEXT && t->flags & HP_TEXT_WHITE) {
     if (!is_to_be_reconstructed(b)) return WHITE_MODES;
     return mode == HP_IN_BODY ? RECONSTRUCTING_MODES : WHITE_MODES & ~(uint32_t)RECONSTRUCTING_MODES;
   }
-  if (t->kind == HPAR_TOKEN_START_TAG) switch (t->name) {
+  if (t->kind == HP_TOKEN_START_TAG) switch (t->name) {
       case HP_ATOM_SCRIPT:
       case HP_ATOM_STYLE:
       case HP_ATOM_TEMPLATE: return TABLE_TAG_MODES;
@@ -431,12 +429,12 @@ uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
         if (hp_is_head_tag(t->name) && !hp_is_table_mode(mode)) return HEAD_TAG_MODES;
         break;
     }
-  if (t->kind == HPAR_TOKEN_DOCTYPE) return COMMENT_MODES;
+  if (t->kind == HP_TOKEN_DOCTYPE) return COMMENT_MODES;
   return hp_is_table_mode(mode) ? BIT(mode) : CONTENT_MODES;
 }
 
 uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
-  bool start = t->kind == HPAR_TOKEN_START_TAG, end = t->kind == HPAR_TOKEN_END_TAG;
+  bool start = t->kind == HP_TOKEN_START_TAG, end = t->kind == HP_TOKEN_END_TAG;
   bool by_mode = current(b)->ns == HPAR_NAMESPACE_HTML || html_rules(current(b), t) ||
                  ((start || end) && breaks_out(b, t)) || (end && last_of(b, t->name));
   if (!by_mode) return ~0u;

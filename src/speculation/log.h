@@ -13,8 +13,6 @@
 #include "resources/finder.h"
 #include "tree/builder.h"
 
-#include <hpar/study.h>
-
 enum {
   HP_SCOPE_SELECT = 1,
   HP_SCOPE_BUTTON = 2,
@@ -24,6 +22,17 @@ enum {
   HP_TOP_OPTION = 2,
   HP_TOP_OPTGROUP = 4
 };
+
+/* Why a segment is unusable. */
+typedef enum hp_hazard {
+  HP_HAZARD_NONE,
+  HP_HAZARD_UNENDED_TEXT,  /* raw text that begins in the chunk has no end tag */
+  HP_HAZARD_INPUT_TO_COME, /* raw text that begins in the chunk continues past the fed input */
+  /* a token that should have been deferred reads the outer context. No test has found such a
+   * token */
+  HP_HAZARD_UNFORESEEN,
+  HP_HAZARDS
+} hp_hazard;
 
 typedef enum hp_segment_end {
   HP_ENDS_CLEAN, /* a checkpoint, or the end of the chunk */
@@ -43,7 +52,7 @@ typedef struct hp_segment {
   uint8_t ark[HP_FORMATTING_NAMES]; /* largest number of own entries of formatting element i */
   uint8_t base_mode, ns;            /* predicted; HP_IN_BODY for all content modes */
   uint8_t ends;                     /* hp_segment_end */
-  uint8_t hazard;                   /* hpar_hazard */
+  uint8_t hazard;                   /* hp_hazard */
   uint8_t mode;                     /* the worker's mode at the end */
   bool mode_is_base;                /* the mode at the end is that of the outer context */
   bool frameset_not_ok, form_written;

@@ -6,8 +6,6 @@
 
 #include "speculation/log.h"
 
-#include <hpar/study.h>
-
 /* What happens to a token:
  *   LOCAL  The worker builds it.
  *   DEFER  The merger runs it on the true state.
@@ -35,7 +33,7 @@ typedef struct hp_outer_context {
   size_t checkpoint_bytes;    /* of a segment that the worker ends at the outer level */
   bool minimise_log;          /* choose the shorter log where two dispositions are right */
   uint8_t outer_ns;           /* namespace around the foreign element of the outer current node */
-  uint8_t poisoned;           /* hpar_hazard: why the segment is poisoned; or none */
+  uint8_t poisoned;           /* hp_hazard: why the segment is poisoned; or none */
   hp_disposition disposition; /* of the last token */
   hp_token token;             /* the last token that was not LOCAL */
 } hp_outer_context;

@@ -2,11 +2,9 @@
 
 #include "tree/foreign.h"
 
-#include <hpar/study.h>
-
 uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
   switch (t->kind) {
-    case HPAR_TOKEN_START_TAG:
+    case HP_TOKEN_START_TAG:
       switch (t->name) {
         case HP_ATOM_TR: return HP_IN_ROW;
         case HP_ATOM_TD:
@@ -30,7 +28,7 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
           break;
       }
       break;
-    case HPAR_TOKEN_END_TAG:
+    case HP_TOKEN_END_TAG:
       switch (t->name) {
         case HP_ATOM_TD:
         case HP_ATOM_TH: return HP_IN_ROW;
@@ -48,7 +46,7 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
         case HP_ATOM_HTML: return HP_AFTER_BODY;
         default: return mode;
       }
-    case HPAR_TOKEN_TEXT:
+    case HP_TOKEN_TEXT:
       if (t->flags & HP_TEXT_WHITE) return mode;
       break;
     default: return mode;
@@ -74,7 +72,7 @@ static bool is_table_part(hp_atom name) { return name == HP_ATOM_TABLE || hp_htm
 /* Returns true if the tag, in a mode of a table, leaves an element as current node that is not part
  * of the table. */
 static bool is_fostered(uint8_t mode, const hp_token *t) {
-  if (!hp_is_table_mode(mode) || t->kind != HPAR_TOKEN_START_TAG || is_table_part(t->name)) return false;
+  if (!hp_is_table_mode(mode) || t->kind != HP_TOKEN_START_TAG || is_table_part(t->name)) return false;
   switch (t->name) {
     case HP_ATOM_HTML:
     case HP_ATOM_HEAD:
@@ -91,7 +89,7 @@ static bool is_fostered(uint8_t mode, const hp_token *t) {
 
 /* Returns the namespace that the outer current node probably has after the token. */
 static uint8_t predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
-  if (t->kind == HPAR_TOKEN_END_TAG) {
+  if (t->kind == HP_TOKEN_END_TAG) {
     if (t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH)
       return ns == HPAR_NAMESPACE_HTML ? ns : hp_outer_of(b)->outer_ns;
     if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return hp_outer_of(b)->outer_ns;
@@ -100,7 +98,7 @@ static uint8_t predicted_namespace(uint8_t ns, const hp_builder *b, const hp_tok
     if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
     return t->name == HP_ATOM_P || t->name == HP_ATOM_BR ? HPAR_NAMESPACE_HTML : ns;
   }
-  if (t->kind == HPAR_TOKEN_START_TAG) {
+  if (t->kind == HP_TOKEN_START_TAG) {
     if (t->name == HP_ATOM_SVG) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_SVG;
     if (t->name == HP_ATOM_MATH) return t->flags & HP_TOKEN_SELF_CLOSING ? ns : HPAR_NAMESPACE_MATHML;
     if (breaks_out(b, t)) return HPAR_NAMESPACE_HTML;
@@ -116,8 +114,8 @@ void hp_predict_mode_after(hp_builder *b, const hp_token *t, uint8_t *mode) {
   hp_outer_context *outer = hp_outer_of(b);
   /* The merger runs a start tag on top of the worker's open elements, some of which may stay
    * open. */
-  if (t->kind == HPAR_TOKEN_START_TAG && b->depth && !b->last[HP_ATOM_TEMPLATE]) *mode = hp_adopted_mode(b);
-  bool tag = t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
+  if (t->kind == HP_TOKEN_START_TAG && b->depth && !b->last[HP_ATOM_TEMPLATE]) *mode = hp_adopted_mode(b);
+  bool tag = t->kind == HP_TOKEN_START_TAG || t->kind == HP_TOKEN_END_TAG;
   outer->fostered = (outer->fostered && !(tag && is_table_part(t->name))) || is_fostered(*mode, t);
   *mode = hp_predicted_mode(*mode, t);
 }
@@ -126,6 +124,6 @@ void hp_predict_namespace_after(hp_builder *b, const hp_token *t, uint8_t *mode,
   *ns = predicted_namespace(*ns, b, t);
   /* A head has no foreign content. */
   if (*ns != HPAR_NAMESPACE_HTML && !hp_is_table_mode(*mode)) *mode = HP_IN_BODY;
-  if (t->kind == HPAR_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH))
+  if (t->kind == HP_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH))
     hp_outer_of(b)->outer_ns = HPAR_NAMESPACE_HTML;
 }

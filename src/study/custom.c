@@ -192,12 +192,12 @@ static bool has_open(const hpar_attempt *attempt, const char *element) {
 /* Returns whether the token contradicts each guess by which the chunk does not begin in raw text.
  * Requires: the builder is in no raw text. */
 static bool contradicts(const hp_builder *b, const hp_token *t) {
-  if (t->kind != HPAR_TOKEN_END_TAG || b->top->ns != HPAR_NAMESPACE_HTML) return false;
+  if (t->kind != HP_TOKEN_END_TAG || b->top->ns != HPAR_NAMESPACE_HTML) return false;
   return hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->scripting);
 }
 
 static void show_token(own_attempt *a, const hp_worker *w, const hp_token *t) {
-  bool is_tag = t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG;
+  bool is_tag = t->kind == HP_TOKEN_START_TAG || t->kind == HP_TOKEN_END_TAG;
   hp_name name = is_tag ? hp_atom_name(w->engine.interner.atoms, t->name) : (hp_name){"", 0};
   a->shown.kind = (hpar_token_kind)t->kind;
   a->shown.name = (hpar_string){name.bytes, name.length};

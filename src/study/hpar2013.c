@@ -78,7 +78,7 @@ static hp_atom last_tag(const char *text, uint32_t cut) {
 
 /* Returns the questions of a start tag that the open element `top` answers: bit q. */
 static uint32_t answered_by(hp_atom top) {
-#define QUESTION(name) (1u << HPAR_ASSUME_##name)
+#define QUESTION(name) (1u << HP_ASSUME_##name)
   switch (top) {
     case HP_ATOM_P: return QUESTION(NO_P_IN_BUTTON_SCOPE);
     case HP_ATOM_LI: return QUESTION(NO_LI);
@@ -108,11 +108,11 @@ static bool is_head_content(hp_atom name) {
 //§ parsing-main-inheadnoscript
 static bool stays_in_noscript(const hp_token *t) {
   switch (t->kind) {
-    case HPAR_TOKEN_TEXT: return t->flags & HP_TEXT_WHITE;
-    case HPAR_TOKEN_START_TAG:
+    case HP_TOKEN_TEXT: return t->flags & HP_TEXT_WHITE;
+    case HP_TOKEN_START_TAG:
       return is_head_content(t->name) && t->name != HP_ATOM_BASE && t->name != HP_ATOM_SCRIPT &&
              t->name != HP_ATOM_TEMPLATE && t->name != HP_ATOM_TITLE;
-    case HPAR_TOKEN_END_TAG: return t->name != HP_ATOM_BR;
+    case HP_TOKEN_END_TAG: return t->name != HP_ATOM_BR;
     default: return true;
   }
 }
@@ -135,14 +135,14 @@ static void look_for_end_comment(guesses *g, const char *text, const hp_token *t
  * far, and no open element. */
 static bool leaves_head(attempt *a, const hp_builder *b, const hp_token *t) {
   switch (t->kind) {
-    case HPAR_TOKEN_TEXT:
+    case HP_TOKEN_TEXT:
       if (t->flags & HP_TEXT_WHITE) return false;
       break;
-    case HPAR_TOKEN_START_TAG:
+    case HP_TOKEN_START_TAG:
       if (!is_head_content(t->name)) break;
       a->in_noscript = t->name == HP_ATOM_NOSCRIPT && !b->scripting;
       return false;
-    case HPAR_TOKEN_END_TAG:
+    case HP_TOKEN_END_TAG:
       if (a->guess->head && t->name != HP_ATOM_HEAD) return false;
       a->in_head = false;
       return false;
@@ -203,21 +203,21 @@ static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
 bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_work *chunk) {
   attempt *a = w->own;
   const hp_builder *b = &w->engine.builder;
-  a->ignores = t->kind == HPAR_TOKEN_END_TAG && t->name == HP_ATOM_HEAD && !a->in_head;
+  a->ignores = t->kind == HP_TOKEN_END_TAG && t->name == HP_ATOM_HEAD && !a->in_head;
   w->outer.confident = ~0u; /* only the last tag before the cut is prepared for */
-  if (t->kind == HPAR_TOKEN_TEXT) look_for_end_comment(a->guess, request->text, t, chunk->limit);
+  if (t->kind == HP_TOKEN_TEXT) look_for_end_comment(a->guess, request->text, t, chunk->limit);
   if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_ATOM_NOSCRIPT) && !stays_in_noscript(t)) {
     chunk->guess.noscript = true;
     a->in_noscript = a->in_head = false;
   }
   if (a->in_head && b->depth == 0 && leaves_head(a, b, t)) return find(a, NOT_HEAD, t);
-  if (t->kind == HPAR_TOKEN_START_TAG) return start_stops(w, a, t);
-  return t->kind == HPAR_TOKEN_END_TAG && end_stops(w, a, t);
+  if (t->kind == HP_TOKEN_START_TAG) return start_stops(w, a, t);
+  return t->kind == HP_TOKEN_END_TAG && end_stops(w, a, t);
 }
 
 uint8_t hp_hpar2013_mode_after(const hp_worker *w, uint8_t mode, const hp_token *t) {
   const attempt *a = w->own;
-  bool ignored = t->kind == HPAR_TOKEN_START_TAG && mode == HP_IN_BODY &&
+  bool ignored = t->kind == HP_TOKEN_START_TAG && mode == HP_IN_BODY &&
                  (hp_html_tag(t->name) & HP_TAG_TABLE_PART || t->name == HP_ATOM_HTML);
   return ignored || a->ignores ? mode : hp_predicted_mode(mode, t);
 }

@@ -64,7 +64,7 @@ uint8_t hp_hpar2013_mode_after(const struct hp_worker *worker, uint8_t mode, con
 bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const struct hp_chunk_work *chunk, int hypothesis,
                                    hp_audit *audit);
 void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                                     const struct hp_segment *segment, hpar_assumption wrong, hp_audit *audit);
+                                     const struct hp_segment *segment, hp_assumption wrong, hp_audit *audit);
 void hp_hpar2013_before_splice(const hp_engine *truth, const struct hp_chunk_work *chunk,
                                const struct hp_segment *segment, hp_audit *audit);
 void hp_hpar2013_after_entry(const hp_engine *truth, const struct hp_chunk_work *chunk,

@@ -55,7 +55,7 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
 
 static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
-  bool part = t && t->kind == HPAR_TOKEN_START_TAG && is_table_part(t->name);
+  bool part = t && t->kind == HP_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->base_mode == HP_IN_BODY;
   if (in_body && hp_is_table_mode(b->mode)) {
     if (!stays_in_table(b, s->anchor)) note_error(j, HPAR_UNDETECTED_FOSTER);
@@ -69,44 +69,43 @@ static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp
 }
 
 /* Returns whether the last tag before the cut tells the scheme that the assumption is wrong. */
-static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s,
-                            hpar_assumption wrong) {
+static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_assumption wrong) {
   hp_atom top = chunk->guess.top;
   bool first = false;
   for (uint32_t i = 0; i < chunk->hypothesis_count; i++)
     first |= s == &chunk->log.segments[chunk->hypotheses[i].segment];
   if (!first || !top || !is_html(current(b), top)) return false;
   switch (wrong) {
-    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE: return top == HP_ATOM_P;
-    case HPAR_ASSUME_NO_LI: return top == HP_ATOM_LI;
-    case HPAR_ASSUME_NO_DD_DT: return top == HP_ATOM_DD || top == HP_ATOM_DT;
-    case HPAR_ASSUME_NOT_IN_SCOPE: return top == HP_ATOM_SELECT || top == HP_ATOM_BUTTON || top == HP_ATOM_NOBR;
-    case HPAR_ASSUME_TOP_NOT_IMPLIED: return true;
-    case HPAR_ASSUME_NO_FORMATTING: return hp_html_tag(top) & HP_TAG_FORMATTING;
+    case HP_ASSUME_NO_P_IN_BUTTON_SCOPE: return top == HP_ATOM_P;
+    case HP_ASSUME_NO_LI: return top == HP_ATOM_LI;
+    case HP_ASSUME_NO_DD_DT: return top == HP_ATOM_DD || top == HP_ATOM_DT;
+    case HP_ASSUME_NOT_IN_SCOPE: return top == HP_ATOM_SELECT || top == HP_ATOM_BUTTON || top == HP_ATOM_NOBR;
+    case HP_ASSUME_TOP_NOT_IMPLIED: return true;
+    case HP_ASSUME_NO_FORMATTING: return hp_html_tag(top) & HP_TAG_FORMATTING;
     default: return false;
   }
 }
 
 void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s,
-                                     hpar_assumption wrong, hp_audit *j) {
+                                     hp_assumption wrong, hp_audit *j) {
   const hp_builder *b = &truth->builder;
   j->after_end_tag = false;
-  if (wrong == HPAR_ASSUME_MODE) {
+  if (wrong == HP_ASSUME_MODE) {
     audit_mode(b, chunk, s, j);
     return;
   }
   /* A wrong position follows from an earlier decision. */
-  if (wrong == HPAR_ASSUME_START_STATE || !s->tokens || scheme_corrects(b, chunk, s, wrong)) return;
+  if (wrong == HP_ASSUME_START_STATE || !s->tokens || scheme_corrects(b, chunk, s, wrong)) return;
   switch (wrong) {
-    case HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE:
-    case HPAR_ASSUME_NOT_IN_SCOPE:
-    case HPAR_ASSUME_NO_LI:
-    case HPAR_ASSUME_NO_DD_DT:
-    case HPAR_ASSUME_TOP_NOT_IMPLIED: note_error(j, HPAR_UNDETECTED_IMPLIED_END); return;
-    case HPAR_ASSUME_FORMATTING_CLEAN:
-    case HPAR_ASSUME_NOAHS_ARK:
-    case HPAR_ASSUME_NO_FORMATTING: note_error(j, HPAR_UNDETECTED_FORMATTING); return;
-    case HPAR_ASSUME_NAMESPACE: note_error(j, HPAR_UNDETECTED_NAMESPACE); return;
+    case HP_ASSUME_NO_P_IN_BUTTON_SCOPE:
+    case HP_ASSUME_NOT_IN_SCOPE:
+    case HP_ASSUME_NO_LI:
+    case HP_ASSUME_NO_DD_DT:
+    case HP_ASSUME_TOP_NOT_IMPLIED: note_error(j, HPAR_UNDETECTED_IMPLIED_END); return;
+    case HP_ASSUME_FORMATTING_CLEAN:
+    case HP_ASSUME_NOAHS_ARK:
+    case HP_ASSUME_NO_FORMATTING: note_error(j, HPAR_UNDETECTED_FORMATTING); return;
+    case HP_ASSUME_NAMESPACE: note_error(j, HPAR_UNDETECTED_NAMESPACE); return;
     default: note_error(j, HPAR_UNDETECTED_OTHER); return;
   }
 }
@@ -130,7 +129,7 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
   if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) return;
   const hp_token *t = &chunk->log.tokens[s->token];
   bool prepares = s->ends == HP_ENDS_SPLIT;
-  hp_atom closed = prepares ? chunk->guess.top : t->kind == HPAR_TOKEN_END_TAG ? t->name : 0;
+  hp_atom closed = prepares ? chunk->guess.top : t->kind == HP_TOKEN_END_TAG ? t->name : 0;
   uint32_t found = closed ? nearest(b, closed) : 0;
   uint32_t depth = found ? found - 1 : b->depth;
   j->closes = !found ? HP_CLOSES_NOTHING : found == b->depth ? HP_CLOSES_CURRENT : HP_CLOSES_MORE;
@@ -191,13 +190,13 @@ void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk,
   j->after_end_tag = false;
   if (s->ends != HP_ENDS_DEFER) return;
   const hp_token *t = &chunk->log.tokens[s->token];
-  j->after_end_tag = t->kind == HPAR_TOKEN_END_TAG;
+  j->after_end_tag = t->kind == HP_TOKEN_END_TAG;
   switch (t->kind) {
-    case HPAR_TOKEN_END_TAG: audit_end_tag(b, t, j); return;
-    case HPAR_TOKEN_START_TAG:
+    case HP_TOKEN_END_TAG: audit_end_tag(b, t, j); return;
+    case HP_TOKEN_START_TAG:
       if (s->base_mode == HP_IN_BODY || hp_is_table_mode(s->base_mode)) audit_start_tag(b, s, t, j);
       return;
-    case HPAR_TOKEN_TEXT:
+    case HP_TOKEN_TEXT:
       if (hp_is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) note_error(j, HPAR_UNDETECTED_FOSTER);
       return;
     default: return;

@@ -78,8 +78,8 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
     c->outcome = HPAR_CHUNK_REPAIRED;
 }
 
-static void wrong_assumption(hp_merger *m, const hp_segment *s, hpar_assumption assumption) {
-  hp_record_failure(record_of(m), HPAR_HAZARD_NONE, assumption, s->start, s->end);
+static void wrong_assumption(hp_merger *m, const hp_segment *s, hp_assumption assumption) {
+  hp_record_failure(record_of(m), HPAR_HAZARD_NONE, (hpar_assumption)assumption, s->start, s->end);
 }
 
 static void hazard(hp_merger *m, const hp_segment *s) {

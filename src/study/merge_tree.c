@@ -10,7 +10,7 @@
 /* The counters of each worker: hp_team.order. */
 typedef struct tree_counters {
   unsigned workers;
-  hpar_merge_level levels[][HPAR_MERGE_LEVELS];
+  hp_merge_level levels[][HP_MERGE_LEVELS];
 } tree_counters;
 
 static hpar_status prepare(hp_job *job, unsigned workers) {
@@ -27,7 +27,7 @@ static hpar_status prepare(hp_job *job, unsigned workers) {
   return HPAR_OK;
 }
 
-static hpar_merge_level *levels_of(const hp_job *job, unsigned worker) {
+static hp_merge_level *levels_of(const hp_job *job, unsigned worker) {
   tree_counters *counters = job->team->order.memory;
   return counters->levels[worker];
 }
@@ -75,7 +75,7 @@ static hpar_status run_composition(void *argument) {
 
 static void compose(hp_job *job, unsigned thread, hp_node_range node, unsigned level) {
   hp_worker *worker = job->team->workers[thread];
-  hpar_merge_level *counters = &levels_of(job, thread)[level];
+  hp_merge_level *counters = &levels_of(job, thread)[level];
   uint64_t begin = hp_now();
   composition composition = {job, {.worker = worker, .level = counters}, node};
   /* A failure leaves a log that is shorter, and sound. */
@@ -146,10 +146,10 @@ static void finish(hp_job *job) {
 
 static void count(hp_job *job, unsigned worker) {
   hp_parallel_counters *counters = job->counters;
-  const hpar_merge_level *levels = levels_of(job, worker);
-  for (unsigned level = 1; level < HPAR_MERGE_LEVELS; level++) {
-    const hpar_merge_level *from = &levels[level];
-    hpar_merge_level *to = &counters->merge.levels[level];
+  const hp_merge_level *levels = levels_of(job, worker);
+  for (unsigned level = 1; level < HP_MERGE_LEVELS; level++) {
+    const hp_merge_level *from = &levels[level];
+    hp_merge_level *to = &counters->merge.levels[level];
     to->merges += from->merges;
     to->segments += from->segments;
     to->tokens += from->tokens;

@@ -1,6 +1,28 @@
 /* The names of counters, hazards, outcomes and events in messages, in JSON and in tables. */
 
+#include "base/trace.h"
+#include "merge/merge.h"
+#include "script/scripts.h"
+
 #include <hpar/study.h>
+
+/* The numbers of the library are those of the header. */
+#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours " is not " #theirs)
+SAME(HP_LOG_KINDS, HPAR_LOG_KINDS);
+SAME(HP_ASSUME_NO_P_IN_BUTTON_SCOPE, HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE);
+SAME(HP_ASSUME_NO_TEMPLATE, HPAR_ASSUME_NO_TEMPLATE);
+SAME(HP_ASSUME_START_STATE, HPAR_ASSUME_START_STATE);
+SAME(HP_ASSUMPTION_KINDS, HPAR_ASSUMPTIONS);
+SAME(HP_HAZARDS, HPAR_HAZARDS);
+SAME(HP_UNDETECTED_KINDS, HPAR_UNDETECTED_ERRORS);
+SAME(HP_MERGE_LEVELS, HPAR_MERGE_LEVELS);
+SAME(HP_TOKEN_EOF, HPAR_TOKEN_EOF);
+SAME(HP_TOKEN_PROCESSING_INSTRUCTION, HPAR_TOKEN_PROCESSING_INSTRUCTION);
+SAME(HP_SCRIPT_LATE, HPAR_SCRIPT_LATE);
+SAME(HP_EVENT_DECODE, HPAR_EVENT_DECODE);
+SAME(HP_EVENT_SCRIPT + 1, HPAR_EVENT_KINDS);
+_Static_assert(sizeof(hp_merge_level) == sizeof(hpar_merge_level), "the counters are copied");
+#undef SAME
 
 const char *hpar_log_kind_name(hpar_log_kind kind) {
   switch (kind) {

@@ -66,7 +66,7 @@ static uint32_t position(const oracle *o) { return (uint32_t)(o->engine.tokenize
 /* Ignores the end of the input, so that the open elements stay. */
 static void build(hp_engine *engine, const hp_token *token, void *context) {
   (void)context;
-  if (token->kind != HPAR_TOKEN_EOF) hp_exact_token(&engine->builder, token);
+  if (token->kind != HP_TOKEN_EOF) hp_exact_token(&engine->builder, token);
 }
 
 static bool is_boundary(const hp_engine *engine, void *context) {

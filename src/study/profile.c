@@ -126,15 +126,15 @@ static void before(void *context, const hp_engine *engine, const hp_token *t, hp
     c->waiting = true;
     count_list(&p->lists_at_cuts, b);
   }
-  if (t->kind == HPAR_TOKEN_EOF) return;
+  if (t->kind == HP_TOKEN_EOF) return;
   bool table = b->mode == HP_IN_TABLE || b->mode == HP_IN_TABLE_BODY || b->mode == HP_IN_ROW;
-  int mode = table && t->kind == HPAR_TOKEN_TEXT ? HP_PROFILE_IN_TABLE_TEXT : b->mode;
+  int mode = table && t->kind == HP_TOKEN_TEXT ? HP_PROFILE_IN_TABLE_TEXT : b->mode;
   p->tokens++;
   p->mode_tokens[mode]++;
   p->mode_bytes[mode] += t->end - start;
   count_list(&p->lists_at_tokens, b);
-  bool end = t->kind == HPAR_TOKEN_END_TAG;
-  if (c->waiting && (end || t->kind == HPAR_TOKEN_START_TAG) && t->start >= c->cuts->at[c->next - 1]) {
+  bool end = t->kind == HP_TOKEN_END_TAG;
+  if (c->waiting && (end || t->kind == HP_TOKEN_START_TAG) && t->start >= c->cuts->at[c->next - 1]) {
     int tag = index_of(hp_profile_table_tags, HP_PROFILE_TABLE_TAGS, t->name);
     if (tag >= 0) {
       p->table_tags[tag + end * HP_PROFILE_TABLE_TAGS][c->cuts->states[c->next - 1].mode]++;
@@ -146,7 +146,7 @@ static void before(void *context, const hp_engine *engine, const hp_token *t, hp
 static void after(void *context, const hp_engine *engine, const hp_token *t) {
   census *c = context;
   hp_profile *p = c->profile;
-  if (t->kind != HPAR_TOKEN_START_TAG) return;
+  if (t->kind != HP_TOKEN_START_TAG) return;
   const hp_builder *b = &engine->builder;
   p->start_tags++;
   int tag = index_of(hp_profile_switch_tags, HP_PROFILE_SWITCHES, t->name);

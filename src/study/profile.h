@@ -17,6 +17,8 @@
 #include "study/cuts.h"
 #include "study/true_state.h"
 
+#include <hpar/parse.h>
+
 enum {
   HP_PROFILE_IN_TABLE_TEXT = HP_INSERTION_MODES, /* an additional mode of profiles */
   HP_PROFILE_MODES,

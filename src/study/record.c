@@ -8,10 +8,6 @@
 #include <hpar/study.h>
 #include <string.h>
 
-_Static_assert((int)HP_EVENT_DECODE == HPAR_EVENT_DECODE && (int)HP_EVENT_SCRIPT == HPAR_EVENT_SCRIPT &&
-                   (int)HP_EVENT_SCRIPT + 1 == HPAR_EVENT_KINDS,
-               "the kinds of the library are those of the header");
-
 /* Returns a new last item of `size` bytes, or NULL if memory is short. */
 static void *one_more(void **items, size_t *count, size_t *capacity, size_t size) {
   if (*count == *capacity) {

@@ -8,6 +8,8 @@
 
 #include "speculation/worker/strategy.h"
 
+#include <hpar/study.h>
+
 /* One of the two is NULL. */
 typedef struct hp_named_strategy {
   const hp_strategy *own;

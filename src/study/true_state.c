@@ -98,7 +98,7 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
   bool boundary = content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT;
   for (; s->next < s->count; s->next++) {
     uint32_t place = s->places[s->next];
-    if (place >= t->end && t->kind != HPAR_TOKEN_EOF) break;
+    if (place >= t->end && t->kind != HP_TOKEN_EOF) break;
     s->states[s->next] = (hp_true_state){
         .place = place,
         .token = place == start ? place : start,

@@ -7,8 +7,6 @@
 #include "tokenizer/state.h"
 #include "tokenizer/states.h"
 
-#include <hpar/study.h>
-
 enum { LONGEST_OPENING = 9 }; /* "<![CDATA[" */
 
 /* Returns the last '<' in the last `most` bytes, or NULL. */
@@ -154,7 +152,7 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
   if (t->errors) t->errors->limit = UINT64_MAX;
   t->end = safe;
   t->last = true;
-  bool read = hp_next_token(t, token) == HPAR_TOKEN_TEXT;
+  bool read = hp_next_token(t, token) == HP_TOKEN_TEXT;
   t->end = end;
   t->last = false;
   t->searched = NULL;

@@ -4,11 +4,7 @@
 #include "base/ascii.h"
 #include "tokenizer/states.h"
 
-#include <hpar/study.h>
-
-static int end_of_input(hp_tokenizer *t, hp_token *token) {
-  return hp_emit(t, token, HPAR_TOKEN_EOF, 0, t->end, t->end);
-}
+static int end_of_input(hp_tokenizer *t, hp_token *token) { return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end); }
 
 static bool is_quote(char c) { return c == '"' || c == '\''; }
 
@@ -26,7 +22,7 @@ int hp_read_bogus_comment(hp_tokenizer *t, hp_token *token, const char *at, cons
   if (stop == t->end && !t->last) return HP_TOKEN_NEED_MORE;
   uint32_t length;
   const char *bytes = hp_plain_data(t, data, stop, &length);
-  return hp_emit_data(t, token, HPAR_TOKEN_COMMENT, 0, bytes, length, at, stop + (stop < t->end));
+  return hp_emit_data(t, token, HP_TOKEN_COMMENT, 0, bytes, length, at, stop + (stop < t->end));
 }
 
 /* Reports each "<!--" inside the comment, unless it is part of the comment's end. */
@@ -87,7 +83,7 @@ static int read_comment(hp_tokenizer *t, hp_token *token, const char *at) {
     else if (stop[-1] == '!')
       hp_error_at(t, HP_ERROR_INCORRECTLY_CLOSED_COMMENT, stop);
   }
-  return hp_emit_data(t, token, HPAR_TOKEN_COMMENT, 0, bytes, length, at, stop + (stop < end));
+  return hp_emit_data(t, token, HP_TOKEN_COMMENT, 0, bytes, length, at, stop + (stop < end));
 }
 
 /* Reads a quoted identifier that begins at `p`. Returns its end: the quote, '>' or the end of the
@@ -253,7 +249,7 @@ static int read_doctype(hp_tokenizer *t, hp_token *token, const char *at) {
   hp_doctype *doctype = hp_arena_take(t->nodes, sizeof *doctype);
   *doctype = parts.type;
   token->doctype = doctype;
-  return hp_emit(t, token, HPAR_TOKEN_DOCTYPE, parts.flags, at, parts.at + (parts.at < t->end));
+  return hp_emit(t, token, HP_TOKEN_DOCTYPE, parts.flags, at, parts.at + (parts.at < t->end));
 }
 
 //§ markup-declaration-open-state
@@ -299,7 +295,7 @@ int hp_read_processing_instruction(hp_tokenizer *t, hp_token *token, const char 
   const char *upto = stop - (stop > p && stop[-1] == '?');
   token->name = hp_intern(t->interner, target, length);
   const char *data = hp_plain_data(t, p, upto, &token->length);
-  return hp_emit_data(t, token, HPAR_TOKEN_PROCESSING_INSTRUCTION, 0, data, token->length, at, stop + 1);
+  return hp_emit_data(t, token, HP_TOKEN_PROCESSING_INSTRUCTION, 0, data, token->length, at, stop + 1);
 
 end_of_file:
   if (!t->last) return HP_TOKEN_NEED_MORE;

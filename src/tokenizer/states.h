@@ -9,7 +9,6 @@
 #include "text/scan/scan.h"
 #include "tokenizer/tokenizer.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 enum {
@@ -76,14 +75,14 @@ const char *hp_span_newline(hp_span_builder *span, const char *at, const char *e
 const char *hp_span_nul(hp_span_builder *span, hp_tokenizer *tokenizer, const char *at);
 
 /* Each function reads the token that begins at `at`. Each returns its kind or HP_TOKEN_NEED_MORE,
- * or HPAR_TOKEN_EOF if the end of the input swallows the token. */
+ * or HP_TOKEN_EOF if the end of the input swallows the token. */
 /* "<!" */
 int hp_read_markup_declaration(hp_tokenizer *tokenizer, hp_token *token, const char *at);
 /* "<?" */
 int hp_read_processing_instruction(hp_tokenizer *tokenizer, hp_token *token, const char *at);
 int hp_read_bogus_comment(hp_tokenizer *tokenizer, hp_token *token, const char *at, const char *data);
 
-/* Reads text of any content. Returns HPAR_TOKEN_EOF if there is no text before the markup at *at.
+/* Reads text of any content. Returns HP_TOKEN_EOF if there is no text before the markup at *at.
  * The text up to `clean` is plain text of the data state. */
 int hp_read_text(hp_tokenizer *tokenizer, hp_token *token, const char **at, const char *clean);
 

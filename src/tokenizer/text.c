@@ -3,11 +3,7 @@
 
 #include "tokenizer/states.h"
 
-#include <hpar/study.h>
-
-static int end_of_input(hp_tokenizer *t, hp_token *token) {
-  return hp_emit(t, token, HPAR_TOKEN_EOF, 0, t->end, t->end);
-}
+static int end_of_input(hp_tokenizer *t, hp_token *token) { return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end); }
 
 static int emit_text(hp_tokenizer *t, hp_token *token, hp_span_builder *span, unsigned flags, const char *start,
                      const char *stop) {
@@ -17,7 +13,7 @@ static int emit_text(hp_tokenizer *t, hp_token *token, hp_span_builder *span, un
   while (p < end && p - data < 32 && (hp_class(*p) & HP_BYTE_WHITE)) p++;
   if (p - data == 32) p = t->scan->not_white(p, end);
   if (p == end) flags |= HP_TEXT_WHITE;
-  return hp_emit_data(t, token, HPAR_TOKEN_TEXT, flags, data, length, start, stop);
+  return hp_emit_data(t, token, HP_TOKEN_TEXT, flags, data, length, start, stop);
 }
 
 static const char *read_reference(hp_tokenizer *t, hp_span_builder *span, const char *at) {
@@ -153,7 +149,7 @@ static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const ch
   }
   if (hp_span_empty(&span, p)) {
     *at = p;
-    return HPAR_TOKEN_EOF;
+    return HP_TOKEN_EOF;
   }
   t->content = HP_CONTENT_DATA;
   return emit_text(t, token, &span, flags, start, p);
@@ -339,7 +335,7 @@ int hp_read_text(hp_tokenizer *t, hp_token *token, const char **at, const char *
   }
   if (run.stop == end && !t->last) return need_more_raw_text(t, start);
   t->escape = HP_SCRIPT_PLAIN;
-  if (run.stop == start) return HPAR_TOKEN_EOF;
+  if (run.stop == start) return HP_TOKEN_EOF;
   hp_span_builder span = {.arena = t->bytes, .from = start};
   for (const char *p = run.clean; p < run.stop;) {
     p = references ? t->scan->text(p, run.stop) : t->scan->raw(p, run.stop);

@@ -5,10 +5,17 @@
 #include "base/atom.h"
 #include "dom/node.h"
 
-#include <hpar/study.h>
-
-/* Extends hpar_token_kind: the input ends inside a token, and more may come. */
-enum { HP_TOKEN_NEED_MORE = 100 };
+/* hpar_token_kind of the study has the same values. */
+typedef enum hp_token_kind {
+  HP_TOKEN_EOF,
+  HP_TOKEN_TEXT,
+  HP_TOKEN_START_TAG,
+  HP_TOKEN_END_TAG,
+  HP_TOKEN_COMMENT,
+  HP_TOKEN_DOCTYPE,
+  HP_TOKEN_PROCESSING_INSTRUCTION,
+  HP_TOKEN_NEED_MORE = 100 /* the input ends inside a token, and more may come */
+} hp_token_kind;
 
 enum {
   HP_TOKEN_SELF_CLOSING = 1,
@@ -20,7 +27,7 @@ enum {
 /* Text is always a maximal run: the next token is never text. Fields that a kind does not use are
  * not set. */
 typedef struct hp_token {
-  uint8_t kind; /* hpar_token_kind */
+  uint8_t kind; /* hp_token_kind */
   uint8_t flags;
   uint8_t content, notes; /* of a token that another thread read: study/pipelined/packed.h */
   hp_atom name;           /* tag; target of a processing instruction */

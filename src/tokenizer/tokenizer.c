@@ -100,13 +100,11 @@ static int need_more(hp_tokenizer *t) {
 
 #include "tokenizer/attributes.inc"
 
-#include <hpar/study.h>
-
 static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, hp_atom name, hp_ref attributes,
                     const char *start, const char *end) {
   token->name = name;
   token->attributes = attributes;
-  if (kind == HPAR_TOKEN_START_TAG) {
+  if (kind == HP_TOKEN_START_TAG) {
     t->last_start_tag = name;
   } else {
     t->content = HP_CONTENT_DATA;
@@ -117,14 +115,14 @@ static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, 
 static int end_in_tag(hp_tokenizer *t, hp_token *token) {
   if (!t->last) return need_more(t);
   hp_error_at(t, HP_ERROR_EOF_IN_TAG, t->end);
-  return hp_emit(t, token, HPAR_TOKEN_EOF, 0, t->end, t->end);
+  return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end);
 }
 
 /* Reads a start tag from the end of its name, `p`, to the end of the tag. */
 static int read_start_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const char *start, const char *p) {
   hp_tag_end tag = hp_read_attributes(t, name, start, p, 0);
   if (!tag.at) return end_in_tag(t, token);
-  return emit_tag(t, token, HPAR_TOKEN_START_TAG, tag.flags, name, tag.attributes, start, tag.at);
+  return emit_tag(t, token, HP_TOKEN_START_TAG, tag.flags, name, tag.attributes, start, tag.at);
 }
 
 /* Reads an end tag, which drops its attributes, from the end of its name, `p`. */
@@ -135,12 +133,12 @@ static int read_end_tag(hp_tokenizer *t, hp_token *token, hp_atom name, const ch
   if (tag.attributes) hp_error_at(t, HP_ERROR_END_TAG_WITH_ATTRIBUTES, tag.at - 1);
   if (tag.flags) hp_error_at(t, HP_ERROR_END_TAG_WITH_TRAILING_SOLIDUS, tag.at - 1);
   hp_arena_return(t->nodes, &mark);
-  return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, name, 0, start, tag.at);
+  return emit_tag(t, token, HP_TOKEN_END_TAG, 0, name, 0, start, tag.at);
 }
 
 static int read_rest_of_tag(hp_tokenizer *t, hp_token *token, int kind, hp_atom name, const char *start,
                             const char *p) {
-  if (kind == HPAR_TOKEN_START_TAG) return read_start_tag(t, token, name, start, p);
+  if (kind == HP_TOKEN_START_TAG) return read_start_tag(t, token, name, start, p);
   return read_end_tag(t, token, name, start, p);
 }
 
@@ -164,22 +162,22 @@ static int read_tag(hp_tokenizer *t, hp_token *token, int kind, const char *star
 
 /* Reads the token at `at`, which is the beginning of markup or the end of the input. */
 static int read_markup(hp_tokenizer *t, hp_token *token, const char *at) {
-  if (at == t->end) return hp_emit(t, token, HPAR_TOKEN_EOF, 0, at, at);
+  if (at == t->end) return hp_emit(t, token, HP_TOKEN_EOF, 0, at, at);
   switch (at[1]) {
     case '!': return hp_read_markup_declaration(t, token, at);
     case '?': return hp_read_processing_instruction(t, token, at);
     case '/':
-      if (hp_ascii_is_letter(at[2])) return read_tag(t, token, HPAR_TOKEN_END_TAG, at, at + 2);
+      if (hp_ascii_is_letter(at[2])) return read_tag(t, token, HP_TOKEN_END_TAG, at, at + 2);
       hp_error_at(t, HP_ERROR_INVALID_FIRST_CHARACTER_OF_TAG_NAME, at + 2);
       return hp_read_bogus_comment(t, token, at, at + 2);
-    default: return read_tag(t, token, HPAR_TOKEN_START_TAG, at, at + 1);
+    default: return read_tag(t, token, HP_TOKEN_START_TAG, at, at + 1);
   }
 }
 
 static __attribute__((noinline)) int read_token(hp_tokenizer *t, hp_token *token, const char *clean) {
   const char *at = t->at;
   int kind = hp_read_text(t, token, &at, clean);
-  if (kind == HPAR_TOKEN_EOF) {
+  if (kind == HP_TOKEN_EOF) {
     bool section = t->content == HP_CONTENT_CDATA_SECTION;
     kind = read_markup(t, token, at);
     if (section && kind != HP_TOKEN_NEED_MORE) t->content = HP_CONTENT_DATA;
@@ -190,7 +188,7 @@ static __attribute__((noinline)) int read_token(hp_tokenizer *t, hp_token *token
 /* Reads a tag whose name is not in hp_short_names. Callers call it last, so that they need no saved
  * registers. */
 static __attribute__((noinline)) int read_any_tag(hp_tokenizer *t, hp_token *token, int kind) {
-  const char *at = t->at, *name = at + (kind == HPAR_TOKEN_START_TAG ? 1 : 2);
+  const char *at = t->at, *name = at + (kind == HP_TOKEN_START_TAG ? 1 : 2);
   unsigned n = probe_tag_name(name);
   hp_atom tag = cached_name(t, name, n);
   if (tag && name[n] == '>') return emit_tag(t, token, kind, 0, tag, 0, at, name + n + 1);
@@ -205,7 +203,7 @@ static inline int end_text(hp_tokenizer *t, hp_token *token, unsigned flags, con
   const char *at = t->at;
   if (*stop != '<' || (!hp_ascii_is_letter(stop[1]) && (stop[1] != '/' || !hp_ascii_is_letter(stop[2]))))
     return read_token(t, token, data == at ? stop : at);
-  return hp_emit_data(t, token, HPAR_TOKEN_TEXT, flags, data, (uint32_t)(stop - data), at, stop);
+  return hp_emit_data(t, token, HP_TOKEN_TEXT, flags, data, (uint32_t)(stop - data), at, stop);
 }
 
 static __attribute__((noinline)) int read_long_text(hp_tokenizer *t, hp_token *token, const char *data,
@@ -226,19 +224,19 @@ int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
   if (*at == '<') {
     if (at[1] == '/') {
       if ((n = hp_end_name_length(at + 2, current)))
-        return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, current, 0, at, at + n + 3);
+        return emit_tag(t, token, HP_TOKEN_END_TAG, 0, current, 0, at, at + n + 3);
       if (!hp_ascii_is_letter(at[2])) return read_token(t, token, at);
       n = probe_tag_name(at + 2);
       stop = at + 2 + n;
-      if (*stop != '>' || !(tag = hp_short_name_atom(at + 2, n))) return read_any_tag(t, token, HPAR_TOKEN_END_TAG);
-      return emit_tag(t, token, HPAR_TOKEN_END_TAG, 0, tag, 0, at, stop + 1);
+      if (*stop != '>' || !(tag = hp_short_name_atom(at + 2, n))) return read_any_tag(t, token, HP_TOKEN_END_TAG);
+      return emit_tag(t, token, HP_TOKEN_END_TAG, 0, tag, 0, at, stop + 1);
     }
     if (!hp_ascii_is_letter(at[1])) return read_token(t, token, at);
     n = probe_tag_name(at + 1);
     stop = at + 1 + n;
-    if (!(tag = hp_short_name_atom(at + 1, n))) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
-    if (*stop == '>') return emit_tag(t, token, HPAR_TOKEN_START_TAG, 0, tag, 0, at, stop + 1);
-    if (!(hp_class(*stop) & HP_BYTE_TAG_STOP)) return read_any_tag(t, token, HPAR_TOKEN_START_TAG);
+    if (!(tag = hp_short_name_atom(at + 1, n))) return read_any_tag(t, token, HP_TOKEN_START_TAG);
+    if (*stop == '>') return emit_tag(t, token, HP_TOKEN_START_TAG, 0, tag, 0, at, stop + 1);
+    if (!(hp_class(*stop) & HP_BYTE_TAG_STOP)) return read_any_tag(t, token, HP_TOKEN_START_TAG);
     return read_start_tag(t, token, tag, at, stop);
   }
   if (hp_class(*at) & HP_BYTE_WHITE) {

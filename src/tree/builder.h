@@ -230,6 +230,26 @@ typedef struct hp_script_state {
   bool page_is_used_up;
 } hp_script_state;
 
+/* Assumptions of a builder about the elements that were opened before its text, and other
+ * conditions of its work. */
+typedef enum hp_assumption {
+  HP_ASSUME_NO_P_IN_BUTTON_SCOPE,
+  HP_ASSUME_NOT_IN_SCOPE,
+  HP_ASSUME_NO_LI,
+  HP_ASSUME_NO_DD_DT,
+  HP_ASSUME_FORMATTING_CLEAN,
+  HP_ASSUME_NOAHS_ARK,
+  HP_ASSUME_NO_FORMATTING,
+  HP_ASSUME_NO_TEMPLATE,
+  HP_ASSUME_FORM_NULL,
+  HP_ASSUME_NO_SELECTEDCONTENT,
+  HP_ASSUME_TOP_NOT_IMPLIED,
+  HP_ASSUME_NAMESPACE,
+  HP_ASSUME_MODE,
+  HP_ASSUME_START_STATE, /* the token boundary or tokenizer state at which the segment begins */
+  HP_ASSUMPTION_KINDS
+} hp_assumption;
+
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */

@@ -10,16 +10,14 @@
 
 #include "tree/builder.h"
 
-#include <hpar/study.h>
-
 #define HP_HAS_OUTER 1
 
 /* Logs an assumption of hp_outer_assume. */
-void hp_outer_log(hp_builder *builder, hpar_assumption question, hp_atom name);
+void hp_outer_log(hp_builder *builder, hp_assumption question, hp_atom name);
 /* Relies on the default answer to `question` about `name` from here to the end of the segment. */
-static inline void hp_outer_assume(hp_builder *builder, hpar_assumption question, hp_atom name) {
-  bool about_a_name = question == HPAR_ASSUME_NOT_IN_SCOPE || question == HPAR_ASSUME_TOP_NOT_IMPLIED ||
-                      question == HPAR_ASSUME_NO_FORMATTING;
+static inline void hp_outer_assume(hp_builder *builder, hp_assumption question, hp_atom name) {
+  bool about_a_name = question == HP_ASSUME_NOT_IN_SCOPE || question == HP_ASSUME_TOP_NOT_IMPLIED ||
+                      question == HP_ASSUME_NO_FORMATTING;
   if (about_a_name || !(builder->assumed >> question & 1)) hp_outer_log(builder, question, name);
 }
 

@@ -72,7 +72,7 @@ static void trim_attributes(hp_engine *engine, hp_ref element) {
 void hp_engine_build_limited(hp_engine *engine, const hp_token *t) {
   hp_builder *b = &engine->builder;
   uint32_t most = engine->limits.attributes;
-  bool start = most && t->kind == HPAR_TOKEN_START_TAG;
+  bool start = most && t->kind == HP_TOKEN_START_TAG;
   if (start && t->attributes && ((const hp_attributes *)hp_at(b->base, t->attributes))->count > most)
     hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
   hp_exact_token(b, t);

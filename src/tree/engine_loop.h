@@ -41,7 +41,7 @@ HP_LOOP hp_loop_end hp_loop_step(hp_engine *engine, hp_loop_parts parts, void *c
     engine->retry = hp_retry(&engine->tokenizer);
     return HP_LOOP_NEEDS_INPUT;
   }
-  if (kind == HPAR_TOKEN_EOF) {
+  if (kind == HP_TOKEN_EOF) {
     parts.build(engine, token, context);
     if (parts.checks_limits) hp_engine_check(engine);
     return HP_LOOP_ENDED;

@@ -24,7 +24,7 @@ static inline bool font_breaks_out(const hp_builder *b, const hp_token *t) {
 
 /* Returns true if the tag ends foreign content. */
 static inline bool breaks_out(const hp_builder *b, const hp_token *t) {
-  if (t->kind == HPAR_TOKEN_END_TAG) return t->name == HP_ATOM_P || t->name == HP_ATOM_BR;
+  if (t->kind == HP_TOKEN_END_TAG) return t->name == HP_ATOM_P || t->name == HP_ATOM_BR;
   return (hp_html_tag(t->name) & HP_TAG_BREAKOUT) || (t->name == HP_ATOM_FONT && font_breaks_out(b, t));
 }
 
@@ -37,7 +37,7 @@ static inline bool named(const hp_open_element *e, hp_atom name) {
  * current node, may be foreign. */
 static inline bool html_rules(const hp_open_element *e, const hp_token *t) {
   if (e->ns == HPAR_NAMESPACE_HTML) return true;
-  bool start = t->kind == HPAR_TOKEN_START_TAG, text = t->kind == HPAR_TOKEN_TEXT;
+  bool start = t->kind == HP_TOKEN_START_TAG, text = t->kind == HP_TOKEN_TEXT;
   if (e->tag & HP_TAG_TEXT_INTEGRATION)
     if (text || (start && t->name != HP_ATOM_MGLYPH && t->name != HP_ATOM_MALIGNMARK)) return true;
   if (start && t->name == HP_ATOM_SVG && e->ns == HPAR_NAMESPACE_MATHML && e->name == HP_ATOM_ANNOTATION_XML)

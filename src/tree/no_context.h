@@ -6,11 +6,9 @@
 
 #include "tree/builder.h"
 
-#include <hpar/study.h>
-
 #define HP_HAS_OUTER 0
 
-static inline void hp_outer_assume(hp_builder *b, hpar_assumption q, hp_atom n) { (void)b, (void)q, (void)n; }
+static inline void hp_outer_assume(hp_builder *b, hp_assumption q, hp_atom n) { (void)b, (void)q, (void)n; }
 static inline void hp_outer_assume_ark(hp_builder *b, hp_atom n, uint32_t ours) { (void)b, (void)n, (void)ours; }
 static inline void hp_outer_poison(hp_builder *b) { (void)b; }
 static inline bool hp_outer_takes(hp_builder *b, const hp_token *t) { return (void)b, (void)t, false; }

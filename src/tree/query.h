@@ -25,12 +25,12 @@ static inline uint32_t higher(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline bool in_bounds(uint32_t found, uint32_t barrier) { return found && found >= barrier; }
 
 static inline bool is_comment(const hp_token *t) {
-  return t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION;
+  return t->kind == HP_TOKEN_COMMENT || t->kind == HP_TOKEN_PROCESSING_INSTRUCTION;
 }
 static inline bool is_start(const hp_token *t, hp_atom name) {
-  return t->kind == HPAR_TOKEN_START_TAG && t->name == name;
+  return t->kind == HP_TOKEN_START_TAG && t->name == name;
 }
-static inline bool is_end(const hp_token *t, hp_atom name) { return t->kind == HPAR_TOKEN_END_TAG && t->name == name; }
+static inline bool is_end(const hp_token *t, hp_atom name) { return t->kind == HP_TOKEN_END_TAG && t->name == name; }
 
 /* The token's leading white space, and what is left of it. */
 static inline uint32_t leading_white(const hp_token *t) {

@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "drivers/parallel/report.h"
 
-#include <hpar/study.h>
-
 enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, RESCUE_BYTES = 4 << 10 };
 
 static uint32_t merger_position(const hp_merger *m) {

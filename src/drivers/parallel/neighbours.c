@@ -3,8 +3,6 @@
 #include "drivers/parallel/team.h"
 #include "speculation/worker/progress.h"
 
-#include <hpar/study.h>
-
 /* On two threads, the merger parses until the last chunk, and compositions gain nothing. */
 enum { MIN_THREADS = 3 };
 /* A composition copies the open elements of the left log. */
@@ -23,7 +21,7 @@ typedef struct composition {
   hp_job *job;
   unsigned thread;
   hp_composer composer;
-  hpar_merge_level level;
+  hp_merge_level level;
   uint32_t left, right, end; /* the logs of the chunks [left, right) continue into `right` */
 } composition;
 

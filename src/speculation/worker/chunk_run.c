@@ -9,7 +9,6 @@
 #include "tokenizer/content.h"
 #include "tree/query.h"
 
-#include <hpar/study.h>
 #include <string.h>
 
 typedef enum progress {
@@ -179,7 +178,7 @@ static progress widen_or_stop(chunk_run *r) {
   chunk->cut_short = true;
   chunk->is_complete = clean;
   w->outer.now.end = r->at;
-  if (!clean) w->outer.poisoned = HPAR_HAZARD_INPUT_TO_COME;
+  if (!clean) w->outer.poisoned = HP_HAZARD_INPUT_TO_COME;
   hp_worker_end_segment(w, &chunk->log, clean ? HP_ENDS_CLEAN : HP_ENDS_HAZARD);
   return STOP;
 }
@@ -188,14 +187,14 @@ static progress widen_or_stop(chunk_run *r) {
 static progress stop_in_text(chunk_run *r) {
   hp_worker *w = r->worker;
   note_waste(r);
-  w->outer.poisoned = HPAR_HAZARD_UNENDED_TEXT;
+  w->outer.poisoned = HP_HAZARD_UNENDED_TEXT;
   w->outer.now.end = r->token->end;
   hp_worker_end_segment(w, &r->chunk->log, HP_ENDS_HAZARD);
   return STOP;
 }
 
 static bool ends_raw_text(const hp_token *t, bool scripting) {
-  return t->kind == HPAR_TOKEN_END_TAG &&
+  return t->kind == HP_TOKEN_END_TAG &&
          ((hp_html_tag(t->name) & HP_TAG_RAW_TEXT) || (t->name == HP_ATOM_NOSCRIPT && scripting));
 }
 
@@ -210,7 +209,7 @@ static void restart(chunk_run *r) {
   r->hypothesis->first = r->token->end;
   chunk->outcome.respeculations++;
   chunk->outcome.bytes_respeculated += r->token->end - chunk->cut;
-  w->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
+  w->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
   w->outer.form_may_be_open = hp_chooses_dispositions(r->plan->strategy);
   hp_begin_segment(w, r->token->end, HP_IN_BODY, HPAR_NAMESPACE_HTML);
   w->outer.fostered = false;
@@ -268,11 +267,11 @@ static progress defer_token(chunk_run *r) {
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
   if (is_end(t, HP_ATOM_A)) w->engine.builder.splits_a = false;
-  if (t->kind == HPAR_TOKEN_EOF) {
+  if (t->kind == HP_TOKEN_EOF) {
     note_waste(r);
     return STOP;
   }
-  bool start = t->kind == HPAR_TOKEN_START_TAG;
+  bool start = t->kind == HP_TOKEN_START_TAG;
   tokenizer->content = start ? hp_content_of(t->name, r->request->scripting) : HP_CONTENT_DATA;
   if (hp_sees_each_token(r->plan->strategy)) hp_skip_raw_text(tokenizer);
   do
@@ -297,7 +296,7 @@ static void count_token(chunk_run *r) {
   hp_outer_context *outer = &w->outer;
   hp_log *log = &r->chunk->log;
   if (b->depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT && !outer->poisoned)
-    outer->poisoned = HPAR_HAZARD_UNFORESEEN;
+    outer->poisoned = HP_HAZARD_UNFORESEEN;
   if (outer->poisoned) {
     hp_give_segment_up(w, log, r->token->end);
     return;
@@ -346,7 +345,7 @@ static progress step(chunk_run *r) {
   if (kind == HP_TOKEN_NEED_MORE) return widen_or_stop(r);
   if (b->mode == HP_IN_TEXT) {
     r->may_restart = false; /* the chunk has raw text of its own */
-    if (r->token->kind == HPAR_TOKEN_EOF) return stop_in_text(r);
+    if (r->token->kind == HP_TOKEN_EOF) return stop_in_text(r);
   } else {
     if (r->may_restart && ends_raw_text(r->token, r->request->scripting) && b->top->ns == HPAR_NAMESPACE_HTML)
       return RESTART;
@@ -367,7 +366,7 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   w->engine.builder.has_raw_text = false;
   w->engine.builder.splits_a = w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
   w->outer.follows = w->outer.minimise_log ? run.begin : 0;
-  w->engine.builder.unsure = w->outer.follows ? 1u << HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
+  w->engine.builder.unsure = w->outer.follows ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;
     hp_widen_input(&w->engine.tokenizer, request, chunk);

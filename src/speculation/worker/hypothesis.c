@@ -4,8 +4,6 @@
 #include "speculation/worker/chunk_start.h"
 #include "speculation/worker/segment.h"
 
-#include <hpar/study.h>
-
 /* Moves the tokenizer to `from`, in the data state. */
 static void move_tokenizer(hp_worker *w, const hp_request *request, uint32_t from) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
@@ -30,7 +28,7 @@ static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_pla
                            bool may_restart, hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
   w->engine.tokenizer.errors = w->engine.builder.errors = request->max_errors ? &chunk->log.errors : NULL;
   hypothesis->first = hp_worker_offset(w);
-  w->outer.confident = 1u << HPAR_ASSUME_FORMATTING_CLEAN;
+  w->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
   w->outer.fostered = false;
   w->outer.form_may_be_open = hp_chooses_dispositions(plan->strategy);
   hp_begin_segment(w, hypothesis->first, mode, ns);

@@ -6,8 +6,6 @@
 #include "tree/active_formatting.h"
 #include "tree/tombstones.h"
 
-#include <hpar/study.h>
-
 static hp_ref new_anchor(hp_builder *b) {
   hp_node *anchor = hp_arena_take(b->nodes, sizeof *anchor);
   memset(anchor, 0, sizeof *anchor);
@@ -39,7 +37,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   hp_forget_assumed_names(b);
   b->foreign_base = ns != HPAR_NAMESPACE_HTML;
   w->outer.base_mode = base_mode;
-  w->outer.poisoned = HPAR_HAZARD_NONE;
+  w->outer.poisoned = HP_HAZARD_NONE;
 }
 
 void hp_clear_own_elements(hp_builder *b) {
@@ -117,8 +115,8 @@ static void note_form(hp_outer_context *outer, const hp_builder *b, hp_segment_e
   if (b->form_known) outer->form_may_be_open = b->form;
   const hp_token *t = &outer->token;
   if (ends != HP_ENDS_DEFER) return;
-  if (t->kind == HPAR_TOKEN_START_TAG && t->name == HP_ATOM_FORM) outer->form_may_be_open = true;
-  if (t->kind != HPAR_TOKEN_END_TAG) return;
+  if (t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM) outer->form_may_be_open = true;
+  if (t->kind != HP_TOKEN_END_TAG) return;
   if (t->name == HP_ATOM_FORM) outer->form_may_be_open = false;
   if (t->name == HP_ATOM_TEMPLATE) outer->form_may_be_open = true;
 }
@@ -167,7 +165,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->fostered = s->fostered;
   hp_forget_assumed_names(b);
   w->outer.base_mode = s->base_mode;
-  w->outer.poisoned = HPAR_HAZARD_NONE;
+  w->outer.poisoned = HP_HAZARD_NONE;
   w->outer.form_may_be_open = s->form_may_be_open;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   if (s->formatting_count) hp_active_formatting_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
@@ -206,8 +204,8 @@ void hp_skip_raw_text(hp_tokenizer *tokenizer) {
 
 int hp_read_raw_text(hp_tokenizer *tokenizer) {
   hp_token token;
-  int kind = HPAR_TOKEN_TEXT;
-  while (tokenizer->content != HP_CONTENT_DATA && kind != HPAR_TOKEN_EOF && kind != HP_TOKEN_NEED_MORE)
+  int kind = HP_TOKEN_TEXT;
+  while (tokenizer->content != HP_CONTENT_DATA && kind != HP_TOKEN_EOF && kind != HP_TOKEN_NEED_MORE)
     kind = hp_next_token(tokenizer, &token);
   return kind;
 }
@@ -225,7 +223,7 @@ bool hp_log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
     outer->now.end = outer->token.start;
     hp_worker_end_segment(w, log, HP_ENDS_DEFER);
     outer->confident = confident;
-    if (outer->token.kind == HPAR_TOKEN_EOF) return false;
+    if (outer->token.kind == HP_TOKEN_EOF) return false;
   }
   return true;
 }

@@ -9,7 +9,6 @@
 #include "speculation/start/predict.h"
 
 #include <hpar/parse.h>
-#include <hpar/study.h>
 
 struct hp_worker;
 struct hp_chunk_work;
@@ -25,11 +24,13 @@ typedef enum hp_boundary {
   HP_BOUNDARY_MARKUP /* a tag or other markup after "<" */
 } hp_boundary;
 
+enum { HP_UNDETECTED_KINDS = 10 };
+
 /* The audit of the current chunk, for a strategy that counts its undetected errors. */
 typedef struct hp_audit {
   hp_boundary boundary;
   hp_atom raw_name;    /* element whose raw text contains the cut */
-  uint32_t undetected; /* bit k: the strategy made hpar_undetected_error k */
+  uint32_t undetected; /* bit k: the strategy made an error of kind k */
   bool rolled_back;    /* the merger parses the whole chunk itself */
   bool after_end_tag;  /* the last entry was a deferred end tag */
   /* The expected true stack, from before_splice to after_entry: */
@@ -69,7 +70,7 @@ typedef struct hp_strategy {
   bool (*at_chunk_boundary)(const hp_engine *truth, const struct hp_chunk_work *chunk, int hypothesis, hp_audit *audit);
   /* Called before the merger rejects a segment, because its assumption `wrong` does not hold. */
   void (*at_wrong_assumption)(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                              const struct hp_segment *segment, hpar_assumption wrong, hp_audit *audit);
+                              const struct hp_segment *segment, hp_assumption wrong, hp_audit *audit);
   /* Called before the merger splices the segment in. */
   void (*before_splice)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
                         hp_audit *audit);

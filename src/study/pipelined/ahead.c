@@ -84,7 +84,7 @@ static void put(hp_stages *s, hp_packed token) {
 
 static void put_token(hp_stages *s, hp_packed token) {
   unsigned kind = hp_packed_kind(token);
-  s->ended = kind == HPAR_TOKEN_EOF || kind == HP_TOKEN_NEED_MORE;
+  s->ended = kind == HP_TOKEN_EOF || kind == HP_TOKEN_NEED_MORE;
   put(s, token);
 }
 
@@ -128,7 +128,7 @@ static inline bool is_notable(const hp_token *tag) {
 /* Sets the predicted content state, and what the hazard detector must check. */
 static void predict(hp_stages *s, hp_token *token) {
   unsigned notes = s->cdata_notes;
-  if (token->kind == HPAR_TOKEN_START_TAG) {
+  if (token->kind == HP_TOKEN_START_TAG) {
     if (token->flags & HP_TOKEN_SELF_CLOSING) notes |= HP_NOTE_SELF_CLOSING;
     if ((token->name < HP_KNOWN_ATOMS && notable[token->name]) || s->feedback.depth) {
       hp_content content = hp_content_of(token->name, s->parse_request->scripting);
@@ -136,7 +136,7 @@ static void predict(hp_stages *s, hp_token *token) {
       if (s->predictor == HP_PREDICT_FEEDBACK)
         s->ahead.content = hp_feedback_start_tag(&s->feedback, token, content, s->nodes.range->base);
     }
-  } else if (token->kind == HPAR_TOKEN_END_TAG && s->feedback.depth) {
+  } else if (token->kind == HP_TOKEN_END_TAG && s->feedback.depth) {
     hp_feedback_end_tag(&s->feedback, token);
   }
   token->content = (uint8_t)s->ahead.content;
@@ -190,7 +190,7 @@ static inline void run_through(hp_stages *s, reading *r) {
     do {
       hp_packed packed;
       kind = hp_next_token(t, &r->token);
-      if (kind == HPAR_TOKEN_START_TAG ? is_notable(&r->token) : kind == HPAR_TOKEN_EOF) goto end;
+      if (kind == HP_TOKEN_START_TAG ? is_notable(&r->token) : kind == HP_TOKEN_EOF) goto end;
       if (__builtin_expect(!hp_pack(&packed, &r->token, (unsigned)kind, t->content, from, text, base), 0)) goto end;
       if (__builtin_expect(s->cdata_notes, 0)) goto end;
       slots[tail++ & mask] = packed;

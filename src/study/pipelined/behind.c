@@ -210,7 +210,7 @@ static inline hp_token *next(hp_stages *s) {
   s->notes = token->notes;
   s->start = token->start;
   s->content = token->content;
-  if (token->kind == HPAR_TOKEN_START_TAG) {
+  if (token->kind == HP_TOKEN_START_TAG) {
     s->name = t->last_start_tag = token->name;
     t->content = HP_CONTENT_DATA;
   } else {
@@ -243,7 +243,7 @@ static inline __attribute__((always_inline)) uint64_t build_through(hp_stages *s
     from = hp_packed_end(packed);
     t->at = text + from;
     t->content = content = hp_packed_content(packed);
-    if (hp_packed_kind(packed) == HPAR_TOKEN_START_TAG) t->last_start_tag = token.name;
+    if (hp_packed_kind(packed) == HP_TOKEN_START_TAG) t->last_start_tag = token.name;
     hp_exact_token(b, &token);
     if (__builtin_expect(t->content != content, 0)) break;
     if (scripts && t->at != text + from) break;

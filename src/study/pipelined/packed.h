@@ -44,15 +44,15 @@ static inline hp_packed hp_pack_words(unsigned kind, unsigned flags, unsigned co
  * the cache has the stores, and all earlier stores to lines that the other thread holds. */
 static inline bool hp_pack(hp_packed *to, const hp_token *t, unsigned kind, unsigned content, uint32_t from,
                            const char *text, const char *base) {
-  if (kind == HPAR_TOKEN_START_TAG || kind == HPAR_TOKEN_END_TAG) {
+  if (kind == HP_TOKEN_START_TAG || kind == HP_TOKEN_END_TAG) {
     *to = hp_pack_words(kind, t->flags, content, 0, t->name, t->attributes, t->end);
-  } else if (kind == HPAR_TOKEN_TEXT || kind == HPAR_TOKEN_COMMENT) {
+  } else if (kind == HP_TOKEN_TEXT || kind == HP_TOKEN_COMMENT) {
     uintptr_t offset = (uintptr_t)t->data - (uintptr_t)text;
     bool here = offset <= t->end;
     uint32_t where = here ? (uint32_t)offset : hp_ref_of(base, t->data);
     *to = hp_pack_words(kind, t->flags | (here ? 0 : HP_PACKED_ELSEWHERE), content, 0, t->length, where, t->end);
     if (!here && hp_at(base, where) != t->data) return false;
-  } else if (kind == HPAR_TOKEN_EOF) {
+  } else if (kind == HP_TOKEN_EOF) {
     *to = hp_pack_words(kind, t->flags, content, 0, 0, 0, t->end);
   } else {
     return false;
@@ -73,7 +73,7 @@ static inline uint32_t hp_packed_end(hp_packed p) { return (uint32_t)(p.where >>
 
 /* Returns true for a packed token without notes, except EOF. */
 static inline bool hp_packed_is_plain(hp_packed p) {
-  return !(p.what & (255u << 24 | HP_PACKED_WHOLE << 8 | HP_NO_TOKEN)) && hp_packed_kind(p) != HPAR_TOKEN_EOF;
+  return !(p.what & (255u << 24 | HP_PACKED_WHOLE << 8 | HP_NO_TOKEN)) && hp_packed_kind(p) != HP_TOKEN_EOF;
 }
 
 static inline void hp_unpack_plain(hp_token *to, hp_packed p, uint32_t from, const char *text, const char *base) {
