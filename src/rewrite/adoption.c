@@ -106,7 +106,7 @@ static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const 
   if (seg->reads_removal && r->edits.mute_depth) return false;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++) {
     const hp_rule_use *use = &log->uses[i];
-    const hp_rule_state *state = &r->rule_states[use->rule];
+    const hp_rule_state *state = &r->running.states[use->rule];
     uint64_t limit = r->rules->rules[use->rule].given.limit;
     if (state->is_retired || (limit && use->matches >= limit - state->matches)) return false;
   }
@@ -307,7 +307,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   adopt_children(r, log, seg, outer, version);
   r->edits.mute_depth += seg->mute_depth;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
-    r->rule_states[log->uses[i].rule].matches += log->uses[i].matches;
+    r->running.states[log->uses[i].rule].matches += log->uses[i].matches;
   if (seg->assumed.tokens) b->prepared = false;
   adopt_text(r, seg);
   if (r->rules->unit_rule_count) hp_rewriter_adopt_scopes(r, log, seg);

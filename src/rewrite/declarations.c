@@ -14,7 +14,7 @@ void hp_rewriter_take_comment(hpar_rewriter *r) {
   hp_edits_mark(&r->edits, r->token_start);
   hp_outline_take_comment(&r->outline);
   if (hp_speculates(r)) hp_speculation_take_comment(r);
-  if (r->comment_rules && s->captures)
+  if (r->running.comments && s->captures)
     hp_rewriter_deliver_comment(r,
                                 &(hp_comment_place){r->token_start, r->token_end, hp_scanner_position(s, s->data_from),
                                                     hp_scanner_position(s, s->data_to), s->comment_kind});
@@ -80,6 +80,6 @@ void hp_rewriter_take_doctype(hpar_rewriter *r) {
   } else {
     hp_outline_take_doctype(&r->outline, &type, forces);
   }
-  if (r->doctype_rules && s->captures) hp_rewriter_deliver_doctype(r, &type);
+  if (r->running.doctypes && s->captures) hp_rewriter_deliver_doctype(r, &type);
   hp_scratch_clear(&r->scratch);
 }

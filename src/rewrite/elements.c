@@ -181,7 +181,7 @@ static void add_end(hpar_rewriter *r, hp_element *e, const hpar_rule *rule, uint
 static void count_match(hpar_rewriter *r, const hp_element *e, uint32_t index) {
   const hpar_rule *given = &r->rules->rules[index].given;
   r->stats.matches++;
-  r->rule_states[index].matches++;
+  r->running.states[index].matches++;
   if (!given->found || r->confirms) return;
   if (hp_speculates(r))
     hp_speculation_note_found(r, index);
@@ -198,7 +198,7 @@ static void call_element(hpar_rewriter *r, hp_element *e, uint32_t index) {
 static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
   const hp_rule *rule = &r->rules->rules[index];
   const hpar_rule *given = &rule->given;
-  hp_rule_state *state = &r->rule_states[index];
+  hp_rule_state *state = &r->running.states[index];
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
   if (r->confirms && given->limit) return;
@@ -250,14 +250,14 @@ static const hp_rule *find_only_setting(const hpar_rewriter *r) {
   }
   uint32_t index = r->rules->of_selector[m->set->instructions[instruction].selector];
   const hp_rule *rule = &r->rules->rules[index];
-  return rule->setting && !r->rule_states[index].is_retired ? rule : NULL;
+  return rule->setting && !r->running.states[index].is_retired ? rule : NULL;
 }
 
 /* Edits the tag as run_rules and apply_element would for this only rule. */
 static void set_attribute(hpar_rewriter *r, const hp_rule *rule) {
   hp_spans *s = &r->spans;
   r->stats.matches++;
-  r->rule_states[rule - r->rules->rules].matches++;
+  r->running.states[rule - r->rules->rules].matches++;
   if (r->edits.mute_depth) return;
   const char *text = rule->setting; /* ` name="value"` */
   const hp_span *span = hp_spans_find(s, text + 1, rule->name_length);

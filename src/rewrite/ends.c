@@ -10,24 +10,20 @@
 /*** scopes ***/
 
 void hp_rewriter_change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
-  const hp_rule *rule = &r->rules->rules[index];
-  hp_rule_state *state = &r->rule_states[index];
-  bool changes = opens ? state->open++ == 0 : --state->open == 0;
-  if (!changes || state->is_retired) return;
-  uint32_t one = opens ? 1 : UINT32_MAX;
-  if (rule->edits_text) r->text_rules += one;
-  if (rule->edits_text && !rule->given.text_pieces) r->whole_text_rules += one;
-  if (rule->edits_comments) r->comment_rules += one;
+  hp_running_rules_change_scope(&r->running, r->rules, index, opens);
   /* A text may open formatting elements again, without a tag before the next comment. */
-  r->scanner.captures_comments = r->comment_rules != 0;
+  r->scanner.captures_comments = r->running.comments != 0;
 }
 
 /* A text that makes the builder open or close elements is two texts. */
-static void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
-  if (!r->records[index].scopes.count) return;
+static __attribute__((noinline)) void change_all_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
   hp_rewriter_split_text(r);
   const hp_end_record *record = &r->records[index];
   for (uint32_t i = 0; i < record->scopes.count; i++) hp_rewriter_change_scope(r, record->scopes.items[i], opens);
+}
+
+static inline void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
+  if (r->records[index].scopes.count) change_all_scopes(r, index, opens);
 }
 
 /*** records ***/

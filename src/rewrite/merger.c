@@ -14,10 +14,10 @@ void hp_rewrite_team_publish_retired(hp_rewrite_team *t) {
   for (uint32_t i = 0; i < r->rules->count; i += HP_BITS) {
     hp_bits bits = 0;
     for (uint32_t k = i; k < r->rules->count && k < i + HP_BITS; k++)
-      bits |= (hp_bits)r->rule_states[k].is_retired << (k - i);
+      bits |= (hp_bits)r->running.states[k].is_retired << (k - i);
     atomic_store_explicit(&t->retired[i / HP_BITS], bits, memory_order_relaxed);
   }
-  atomic_store(&t->active_rules, r->active_rules);
+  atomic_store(&t->active_rules, r->running.active);
 }
 
 static void publish_bits(hp_rewrite_team *t, uint32_t word, hp_bits bits) {
@@ -33,7 +33,7 @@ void hp_rewrite_team_publish(hp_rewrite_team *t) {
   atomic_store_explicit(&t->encoding, r->encoding, order);
   atomic_store_explicit(&t->is_certain, r->is_certain, order);
   atomic_store_explicit(&t->frameset_ok, frameset_ok, order);
-  if (atomic_load_explicit(&t->active_rules, order) != r->active_rules) hp_rewrite_team_publish_retired(t);
+  if (atomic_load_explicit(&t->active_rules, order) != r->running.active) hp_rewrite_team_publish_retired(t);
   for (uint32_t i = 0; i < t->scope_words; i++) atomic_store_explicit(&t->scopes[i], t->lessons.scopes[i], order);
   if (!t->words) return;
   const uint32_t alternatives = t->has_guesses || t->chunks_with_alternatives ? t->lessons.count : 0;
@@ -153,7 +153,7 @@ static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
   /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later
    * ones can. */
   bool lacks_alternatives = chunk->lessons != t->lessons.total || (!chunk->alternatives && t->lessons.are_used);
-  if (chunk->active_rules != t->merger->active_rules || lacks_alternatives || lacks_scopes(t, chunk)) return;
+  if (chunk->active_rules != t->merger->running.active || lacks_alternatives || lacks_scopes(t, chunk)) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (claimed->end - claimed->begin) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
   if (is_closed(t)) hp_chunks_close(&t->chunks);

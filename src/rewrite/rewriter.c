@@ -30,13 +30,6 @@ hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
   return HPAR_OK;
 }
 
-/* Ends the stream's use of its rules. */
-static void release_rules(hpar_rewriter *r) {
-  const hpar_rules *rules = r->held_rules;
-  r->held_rules = NULL;
-  if (rules) hp_rules_end_use(rules);
-}
-
 static void free_rewriter(hpar_rewriter *r) {
   if (r->trace) r->trace->destroy(r->trace);
   hp_outline_close(&r->outline);
@@ -48,7 +41,6 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_decoder_destroy(r->decoder);
   hp_free(r->spans.items);
   hp_bytes_free(&r->held);
-  hp_free(r->rule_states);
   for (uint32_t i = 0; i < r->record_capacity; i++) hp_end_record_close(&r->records[i]);
   hp_free(r->records);
   hp_bytes *buffers[] = {&r->after_tag,     &r->element.before, &r->element.prepend,  &r->element.append,
@@ -64,7 +56,7 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
   hp_free(r->element.scopes.items);
-  release_rules(r);
+  hp_running_rules_close(&r->running);
   hp_free(r->failure);
   hp_free(r);
 }
@@ -188,24 +180,9 @@ static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
 
 static void open_rules(hpar_rewriter *r) {
   const hpar_rules *rules = r->rules;
-  hp_grow_tight(&r->rule_states, &r->rule_capacity, rules->count, &r->unwind);
-  r->active_rules = r->text_rules = r->comment_rules = r->whole_text_rules = r->doctype_rules = r->end_rules = 0;
-  for (uint32_t i = 0; i < rules->count; i++) {
-    const hp_rule *rule = &rules->rules[i];
-    bool ends = rule->given.document_end;
-    if (rule->edits_text || rule->edits_comments) hp_units_open(r);
-    for (size_t k = 0; k < rule->given.action_count; k++) ends |= rule->actions[k].unit == HPAR_UNIT_DOCUMENT_END;
-    r->rule_states[i] = (hp_rule_state){0, rule->is_document, false};
-    if (rule->is_document && r->confirms) continue;
-    r->active_rules++;
-    r->end_rules += rule->is_document && ends;
-    if (!rule->is_document) continue;
-    r->text_rules += rule->edits_text;
-    r->whole_text_rules += rule->edits_text && !rule->given.text_pieces;
-    r->comment_rules += rule->edits_comments;
-    r->doctype_rules += rule->edits_doctype;
-    if (!rule->edits_text && !rule->edits_comments && !rule->edits_doctype) r->active_rules--;
-  }
+  hp_running_rules_open(&r->running, rules, r->confirms, &r->unwind);
+  for (uint32_t i = 0; i < rules->count; i++)
+    if (rules->rules[i].edits_text || rules->rules[i].edits_comments) hp_units_open(r);
 }
 
 static bool takes_cdata(void *context) { return hp_outline_takes_cdata(context); }
@@ -239,7 +216,7 @@ static hpar_status open_stream(void *argument) {
   r->scanner.takes_cdata = takes_cdata;
   r->scanner.context = &r->outline;
   r->scanner.captures_doctypes = true;
-  r->scanner.captures_comments = r->comment_rules != 0;
+  r->scanner.captures_comments = r->running.comments != 0;
   if (r->options.fragment && !begin_fragment(r, r->options.fragment))
     hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.fragment is no element");
   return HPAR_OK;
@@ -291,14 +268,14 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
                          hpar_write_callback write, void *context) {
   r->error = "";
   r->phase = HP_PHASE_NONE;
-  release_rules(r);
+  hp_running_rules_release(&r->running);
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
   hpar_status status = read_options(r, options);
   if (status != HPAR_OK) return status;
   const hpar_mode mode = r->options.mode;
   r->unwind.separates = mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1);
   hp_begin_use(&rules->use);
-  r->held_rules = rules;
+  r->running.held = rules;
   if (r->trace) r->trace->begin(r->trace);
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
@@ -317,7 +294,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
     }
   }
   bool may_pass = r->phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding);
-  if (status == HPAR_OK && !r->active_rules && may_pass) r->phase = HP_PHASE_PASSES;
+  if (status == HPAR_OK && !r->running.active && may_pass) r->phase = HP_PHASE_PASSES;
   if (status != HPAR_OK) r->phase = HP_PHASE_NONE;
   return status;
 }
@@ -508,7 +485,7 @@ static hpar_status finish_stream(hpar_rewriter *r, hpar_rewrite_stats *stats) {
   const hpar_rewrite_stats full = stats_of(r);
   if (stats) hp_write_sized(stats, &full, sizeof full);
   r->phase = HP_PHASE_NONE;
-  release_rules(r);
+  hp_running_rules_release(&r->running);
   return status;
 }
 

@@ -12,24 +12,13 @@
 
 /* Counts the rules with open scopes. Elements of earlier segments have none. */
 void hp_speculation_begin_scopes(hpar_rewriter *r) {
-  const hpar_rules *rules = r->rules;
-  r->text_rules = r->comment_rules = r->whole_text_rules = r->doctype_rules = 0;
-  for (uint32_t i = 0; i < rules->unit_rule_count; i++) {
-    const uint32_t index = rules->unit_rules[i];
-    const hp_rule *rule = &rules->rules[index];
-    const uint32_t open = hp_bit_is_set(r->speculation->scopes, index);
-    r->rule_states[index].open = open;
-    r->text_rules += open && rule->edits_text;
-    r->whole_text_rules += open && rule->edits_text && !rule->given.text_pieces;
-    r->comment_rules += open && rule->edits_comments;
-    r->doctype_rules += open && rule->edits_doctype;
-  }
+  hp_running_rules_set_scopes(&r->running, r->rules, r->speculation->scopes);
   hp_rewriter_set_captures(r);
 }
 
 /* Returns true if elements of the segment have the rule's scope. */
 static bool is_local(const hpar_rewriter *r, uint32_t rule) {
-  return r->rule_states[rule].open > hp_bit_is_set(r->speculation->scopes, rule);
+  return r->running.states[rule].open > hp_bit_is_set(r->speculation->scopes, rule);
 }
 
 void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
@@ -74,7 +63,7 @@ static leaving choose(const hpar_rewriter *r, hpar_unit unit) {
     const bool edits = unit == HPAR_UNIT_TEXT      ? rule->edits_text
                        : unit == HPAR_UNIT_COMMENT ? rule->edits_comments
                                                    : rule->edits_doctype;
-    if (!edits || !r->rule_states[index].open || !hp_rule_calls_units(rule)) continue;
+    if (!edits || !r->running.states[index].open || !hp_rule_calls_units(rule)) continue;
     if (rule->given.pure)
       is_pure = true;
     else
@@ -155,19 +144,17 @@ void hp_rewriter_write_scopes(const hpar_rewriter *r, hp_bits *to) {
   memset(to, 0, hp_scope_words(r->rules) * sizeof *to);
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
-    if (r->rule_states[index].open && !r->rule_states[index].is_retired) hp_set_bit(to, index);
+    if (hp_running_rules_reach(&r->running, index)) hp_set_bit(to, index);
   }
 }
 
 /* Returns true if the scopes that matter to the segment are open as the worker predicted. */
 bool hp_rewriter_check_scopes(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  if (seg->begins_in_text && r->in_text && r->text_rules) return false;
+  if (seg->begins_in_text && r->in_text && r->running.texts) return false;
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
     const hp_rule *rule = &r->rules->rules[index];
-    const hp_rule_state *state = &r->rule_states[index];
-    const bool is_open = state->open && !state->is_retired;
-    if (is_open == hp_bit_is_set(log->bits + seg->scopes, index)) continue;
+    if (hp_running_rules_reach(&r->running, index) == hp_bit_is_set(log->bits + seg->scopes, index)) continue;
     if (rule->edits_text || (rule->edits_comments && seg->has_comments) || (rule->edits_doctype && seg->has_doctypes))
       return false;
   }
@@ -180,7 +167,7 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
     r->token_start = note->start;
     r->token_end = note->end;
     hp_edits_mark(&r->edits, note->start);
-    if (r->comment_rules) hp_rewriter_deliver_comment(r, &note->comment);
+    if (r->running.comments) hp_rewriter_deliver_comment(r, &note->comment);
     return;
   }
   const hp_atom raw_name = s->raw_name;
@@ -189,7 +176,7 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   r->text_is_first = note->is_first;
   s->raw_name = note->raw_name;
   r->escapes_raw_text = note->escapes;
-  if (r->text_rules) hp_rewriter_deliver_text(r, note->end, note->is_last);
+  if (r->running.texts) hp_rewriter_deliver_text(r, note->end, note->is_last);
   s->raw_name = raw_name;
   r->escapes_raw_text = false; /* between two tokens of the data state */
 }

@@ -197,7 +197,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->first_condition = p->log->condition_count;
   p->first_found = p->log->found_count;
   p->first_note = p->log->note_count;
-  for (uint32_t i = p->first_use; i < p->log->use_count; i++) r->rule_states[p->log->uses[i].rule].matches = 0;
+  for (uint32_t i = p->first_use; i < p->log->use_count; i++) r->running.states[p->log->uses[i].rule].matches = 0;
   p->first_use = p->log->use_count;
   hp_outline_begin_segment(&r->outline, mode, ns);
   r->outline.builder.frameset_ok = p->log->frameset_ok;
@@ -352,7 +352,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     save_records(r, first);
     hp_speculation_save_scopes(r);
     now->pieces = p->first_piece;
-    now->copied = r->in_text && r->text_rules ? r->text_start : end;
+    now->copied = r->in_text && r->running.texts ? r->text_start : end;
     hp_speculation_apply_edits(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
     now->piece_count = p->log->piece_count - p->first_piece;
@@ -363,7 +363,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->uses = p->first_use;
     now->use_count = p->log->use_count - p->first_use;
     for (uint32_t i = p->first_use; i < p->log->use_count; i++)
-      p->log->uses[i].matches = r->rule_states[p->log->uses[i].rule].matches;
+      p->log->uses[i].matches = r->running.states[p->log->uses[i].rule].matches;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;

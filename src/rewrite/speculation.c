@@ -121,7 +121,7 @@ bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
     hp_speculation_give_up(r);
     return false;
   }
-  if (!hp_rule_may_retire(rule) || r->rule_states[index].matches) return true;
+  if (!hp_rule_may_retire(rule) || r->running.states[index].matches) return true;
   hp_rewrite_log *log = p->log;
   hp_grow(&log->uses, &log->use_capacity, (size_t)log->use_count + 1, &r->unwind);
   log->uses[log->use_count++] = (hp_rule_use){.rule = index};
@@ -220,7 +220,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->depth) return true;
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->template_count &&
-              !(r->in_text && r->text_rules);
+              !(r->in_text && r->running.texts);
   if (ends) {
     p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;
     if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack[0].node, p->next_bits);

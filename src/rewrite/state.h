@@ -23,6 +23,7 @@
 #include "rewrite/encode.h"
 #include "rewrite/matching.h"
 #include "rewrite/names.h"
+#include "rewrite/running.h"
 #include "rewrite/scan.h"
 #include "rewrite/trace.h"
 #include "text/encoding/decode.h"
@@ -143,12 +144,6 @@ struct hpar_document_end {
   hpar_rewriter *rewriter;
 };
 
-typedef struct hp_rule_state {
-  uint64_t matches;
-  uint32_t open; /* elements in scope; 1 more for a rule for the document */
-  bool is_retired;
-} hp_rule_state;
-
 /* hpar_rewrite_options with its defaults, and hpar_rewrite_stats. */
 typedef struct hp_stream_options {
   const char *encoding, *fragment;
@@ -196,7 +191,7 @@ struct hpar_rewriter {
   hp_unwind unwind;
   void *owner; /* for callbacks of rules that several rewriters share */
   const hpar_rules *rules;
-  const hpar_rules *held_rules; /* that a stream from hpar_rewriter_begin keeps alive; NULL: none */
+  hp_running_rules running;
   hp_stream_options options;
   hp_phase phase;
   hpar_status status;  /* of the failure */
@@ -229,13 +224,6 @@ struct hpar_rewriter {
   uint64_t received;
   const char *feed; /* the bytes of the running feed that follow the window */
   size_t feed_left;
-
-  hp_rule_state *rule_states;
-  uint32_t rule_capacity;
-  uint32_t active_rules;              /* that are not retired */
-  uint32_t text_rules, comment_rules; /* with open elements */
-  uint32_t whole_text_rules;
-  uint32_t doctype_rules, end_rules;
 
   hp_end_record *records; /* index 0 is unused */
   uint32_t record_count, record_capacity, free_record, open_records;
@@ -322,8 +310,8 @@ void hp_rewriter_scan(hpar_rewriter *rewriter);
 void hp_rewriter_check_unfinished(hpar_rewriter *rewriter);
 /* Sets which comments and doctypes the scanner captures. */
 static inline void hp_rewriter_set_captures(hpar_rewriter *r) {
-  r->scanner.captures_comments = r->comment_rules != 0;
-  r->scanner.captures_doctypes = r->doctype_rules || r->outline.builder.mode == HP_INITIAL;
+  r->scanner.captures_comments = r->running.comments != 0;
+  r->scanner.captures_doctypes = r->running.doctypes || r->outline.builder.mode == HP_INITIAL;
 }
 /* Ends the input. */
 void hp_rewriter_end(hpar_rewriter *rewriter);

@@ -31,7 +31,7 @@ static const char *whole_upto(const hpar_rewriter *r, const char *from, const ch
 
 /* Delivers pieces of a text that is longer than max_text. */
 static void deliver_long(hpar_rewriter *r, uint64_t position) {
-  while (r->text_rules && position - r->text_start >= r->options.max_text) {
+  while (r->running.texts && position - r->text_start >= r->options.max_text) {
     const char *from = hp_rewriter_at(r, r->text_start), *part = from + r->options.max_text;
     const char *whole = whole_upto(r, from, part);
     hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
@@ -53,16 +53,17 @@ static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *
 
 /* Escapes the rest of a text whose last rule has retired in it. */
 static void escape_rest(hpar_rewriter *r, uint64_t position) {
-  if (r->text_rules || !r->escapes_raw_text || r->text_content == HP_CONTENT_DATA || r->text_start >= position) return;
+  if (r->running.texts || !r->escapes_raw_text || r->text_content == HP_CONTENT_DATA || r->text_start >= position)
+    return;
   escape_text(r, hp_rewriter_at(r, r->text_start), hp_rewriter_at(r, position));
   r->text_start = position;
 }
 
 void hp_rewriter_end_text(hpar_rewriter *r, uint64_t position) {
   if (!r->in_text) return;
-  const bool had_rules = r->text_rules;
+  const bool had_rules = r->running.texts;
   deliver_long(r, position);
-  if (r->text_rules) hp_rewriter_deliver_text(r, position, true);
+  if (r->running.texts) hp_rewriter_deliver_text(r, position, true);
   if (had_rules) escape_rest(r, position);
   r->text_start = position;
   r->text_is_first = true;
@@ -90,7 +91,7 @@ static void take_kind(hpar_rewriter *r, hp_outline_text kind, const char *at) {
   bool in_text = r->in_text;
   r->seen[kind] = true;
   r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
-  hp_edits_mark(&r->edits, r->text_rules && in_text ? start : r->token_start);
+  hp_edits_mark(&r->edits, r->running.texts && in_text ? start : r->token_start);
   hp_outline_take_text(&r->outline, kind);
   if (hp_speculates(r)) hp_speculation_take_text(r, kind);
   note_depth(r, r->outline.builder.depth);
@@ -177,7 +178,7 @@ static const char *classify(hpar_rewriter *r, const char *from, const char *to) 
 static void deliver_parts(hpar_rewriter *r, const char *to) {
   uint64_t position = hp_scanner_position(&r->scanner, to);
   deliver_long(r, position);
-  if (!r->text_rules || r->whole_text_rules || position == r->text_start) return;
+  if (!r->running.texts || r->running.whole_texts || position == r->text_start) return;
   const char *whole = whole_upto(r, hp_rewriter_at(r, r->text_start), to);
   position = hp_scanner_position(&r->scanner, whole);
   if (position > r->text_start) hp_rewriter_deliver_text(r, position, false);
@@ -186,7 +187,7 @@ static void deliver_parts(hpar_rewriter *r, const char *to) {
 /* Returns false if the scanner needs more input to continue. */
 static bool take_text(hpar_rewriter *r) {
   const char *from = r->scanner.from, *to = r->scanner.to;
-  if (hp_speculates(r) && r->text_rules && to == r->scanner.end) { /* the text may continue */
+  if (hp_speculates(r) && r->running.texts && to == r->scanner.end) { /* the text may continue */
     r->scanner.at = from;
     return false;
   }
@@ -195,14 +196,14 @@ static bool take_text(hpar_rewriter *r) {
     const char *stop = classify(r, from, to);
     if (stop < to) {
       r->scanner.at = to = stop;
-      if (r->text_rules) {
+      if (r->running.texts) {
         deliver_parts(r, to);
         escape_rest(r, hp_scanner_position(&r->scanner, to));
       }
       return false;
     }
   }
-  if (r->text_rules) {
+  if (r->running.texts) {
     deliver_parts(r, to);
     escape_rest(r, hp_scanner_position(&r->scanner, to));
   } else if (r->escapes_raw_text && r->scanner.content != HP_CONTENT_DATA) {
@@ -250,7 +251,7 @@ static void take_name(hpar_rewriter *r, hp_atom atom) {
   r->tag = (hp_outline_tag){.is_end = s->is_end_tag, .name = atom};
   r->has_spans = false;
   bool reads = !s->is_end_tag && (outline_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
-  s->captures = reads || r->open_records || r->end_rules || r->keeps_tags;
+  s->captures = reads || r->open_records || r->running.ends || r->keeps_tags;
   r->has_spans = reads;
 }
 
@@ -345,7 +346,7 @@ static inline __attribute__((always_inline)) void update_content(hpar_rewriter *
 }
 
 static bool is_done(const hpar_rewriter *r) {
-  return !r->options.filter && !r->active_rules && !r->open_records && !r->text_rules && !r->comment_rules;
+  return !r->options.filter && !r->running.active && !r->open_records && !r->running.texts && !r->running.comments;
 }
 
 static void apply_many(hpar_rewriter *r) {
@@ -421,7 +422,7 @@ static __attribute__((cold)) void refuse_token(hpar_rewriter *r) {
     hp_speculation_give_up(r);
     return;
   }
-  hp_edits_mark(&r->edits, r->in_text && r->text_rules && r->text_start < start ? r->text_start : start);
+  hp_edits_mark(&r->edits, r->in_text && r->running.texts && r->text_start < start ? r->text_start : start);
   hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
 }
 
@@ -443,7 +444,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
     end = s->at + r->options.max_token;
     if (limit > end) limit = end;
   }
-  if (r->text_rules || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
+  if (r->running.texts || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
   if (r->deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
   hp_outline_run run = hp_outline_run_fast(&r->outline, &fast, s->at, limit, end);
   if (run.at > s->at) {

@@ -240,7 +240,7 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   r->units->find_count = r->units->find_text.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
-    if (!rule->edits_text || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
+    if (!rule->edits_text || !hp_running_rules_reach(&r->running, i)) continue;
     for (size_t k = 0; k < rule->given.action_count; k++) {
       if (rule->actions[k].unit != HPAR_UNIT_TEXT) continue;
       hpar_status status = act_on_text(t, &rule->actions[k]);
@@ -354,7 +354,7 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
   c->before.length = c->after.length = c->replacement.length = c->text.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
-    if (!rule->edits_comments || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
+    if (!rule->edits_comments || !hp_running_rules_reach(&r->running, i)) continue;
     for (size_t k = 0; k < rule->given.action_count; k++) {
       if (rule->actions[k].unit != HPAR_UNIT_COMMENT) continue;
       hpar_status status = act_on_comment(c, &rule->actions[k]);
@@ -426,7 +426,7 @@ void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
   if (hp_speculates(r) && hp_speculation_leaves_doctype(r)) return;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
-    if (!rule->edits_doctype || r->rule_states[i].is_retired || !r->rule_states[i].open) continue;
+    if (!rule->edits_doctype || !hp_running_rules_reach(&r->running, i)) continue;
     for (size_t k = 0; k < rule->given.action_count; k++)
       if (rule->actions[k].unit == HPAR_UNIT_DOCTYPE) d.is_removed = true;
     if (!rule->given.doctype) continue;
@@ -456,7 +456,7 @@ void hp_rewriter_deliver_end(hpar_rewriter *r) {
   r->after_tag.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
-    if (!rule->is_document || r->rule_states[i].is_retired) continue;
+    if (!rule->is_document || r->running.states[i].is_retired) continue;
     for (size_t k = 0; k < rule->given.action_count; k++) {
       const hpar_action *a = &rule->actions[k];
       if (a->unit != HPAR_UNIT_DOCUMENT_END) continue;

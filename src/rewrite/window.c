@@ -16,17 +16,8 @@ _Noreturn void hp_rewriter_fail(hpar_rewriter *r, hpar_status status, const char
 }
 
 void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
-  const hp_rule *rule = &r->rules->rules[index];
-  hp_rule_state *state = &r->rule_states[index];
-  if (state->is_retired) return;
-  state->is_retired = true;
-  r->active_rules--;
-  if (!rule->is_document) hp_matching_retire(&r->matching, index);
-  if (rule->is_document && rule->edits_doctype) r->doctype_rules--;
-  if (!state->open) return;
-  r->text_rules -= rule->edits_text;
-  r->whole_text_rules -= rule->edits_text && !rule->given.text_pieces;
-  r->comment_rules -= rule->edits_comments;
+  if (!hp_running_rules_retire(&r->running, r->rules, index)) return;
+  if (!r->rules->rules[index].is_document) hp_matching_retire(&r->matching, index);
 }
 
 void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule) {
@@ -48,7 +39,7 @@ const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *r) { return r->enco
 
 static uint64_t retained(const hpar_rewriter *r) {
   uint64_t position = hp_scanner_retained(&r->scanner);
-  return r->in_text && r->text_rules && r->text_start < position ? r->text_start : position;
+  return r->in_text && r->running.texts && r->text_start < position ? r->text_start : position;
 }
 
 static size_t element_memory(const hp_element *e) {
@@ -61,7 +52,7 @@ static size_t memory_of(const hpar_rewriter *r) {
   return sizeof *r + r->held.capacity + hp_outline_memory(&r->outline) + hp_matching_memory(&r->matching) +
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
          r->record_capacity * sizeof *r->records + r->spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
-         r->rule_capacity * sizeof *r->rule_states + hp_units_memory(r) + hp_merge_targets_memory(r) +
+         r->running.capacity * sizeof *r->running.states + hp_units_memory(r) + hp_merge_targets_memory(r) +
          r->after_tag.capacity + (r->sink.buffer ? HP_SINK_BYTES : 0);
 }
 
