@@ -174,15 +174,8 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
 
 /* Moves the records of the segment to the merger. */
 static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  for (uint32_t i = seg->records; i < seg->records + seg->record_count; i++) {
-    hp_end_record *from = &log->records[i];
-    uint32_t index = hp_rewriter_new_record(r);
-    hp_end_record_close(&r->records[index]);
-    r->records[index] = *from;
-    r->records[index].moved_to = 0;
-    *from = (hp_end_record){.moved_to = index};
-    if (!r->records[index].is_inert) r->open_records++;
-  }
+  for (uint32_t i = seg->records; i < seg->records + seg->record_count; i++)
+    hp_end_records_adopt(&r->ends, &log->records[i], &r->unwind);
 }
 
 static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {

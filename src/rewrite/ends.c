@@ -18,12 +18,12 @@ void hp_rewriter_change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
 /* A text that makes the builder open or close elements is two texts. */
 static __attribute__((noinline)) void change_all_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
   hp_rewriter_split_text(r);
-  const hp_end_record *record = &r->records[index];
+  const hp_end_record *record = &r->ends.items[index];
   for (uint32_t i = 0; i < record->scopes.count; i++) hp_rewriter_change_scope(r, record->scopes.items[i], opens);
 }
 
 static inline void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
-  if (r->records[index].scopes.count) change_all_scopes(r, index, opens);
+  if (r->ends.items[index].scopes.count) change_all_scopes(r, index, opens);
 }
 
 /*** records ***/
@@ -36,17 +36,59 @@ void hp_end_record_close(hp_end_record *record) {
   hp_free(record->scopes.items);
 }
 
-uint32_t hp_rewriter_new_record(hpar_rewriter *r) {
-  uint32_t index = r->free_record;
+void hp_end_records_reset(hp_end_records *s) {
+  for (uint32_t i = 1; i < s->capacity; i++) hp_end_record_close(&s->items[i]);
+  if (s->items) memset(s->items, 0, s->capacity * sizeof *s->items);
+  s->count = 1;
+  s->free = s->open = s->unmute_after_tag = 0;
+  s->after_tag.length = 0;
+}
+
+void hp_end_records_forget(hp_end_records *s) {
+  for (uint32_t i = 1; i < s->count; i++) {
+    hp_end_record *record = &s->items[i];
+    record->append.length = record->after.length = record->rename.length = 0;
+    record->moved_to = 0;
+  }
+  s->count = 1;
+  s->free = s->open = s->unmute_after_tag = 0;
+  s->after_tag.length = 0;
+}
+
+void hp_end_records_close(hp_end_records *s) {
+  for (uint32_t i = 0; i < s->capacity; i++) hp_end_record_close(&s->items[i]);
+  hp_free(s->items);
+  hp_bytes_free(&s->after_tag);
+}
+
+uint32_t hp_end_records_add(hp_end_records *s, hp_unwind *unwind) {
+  uint32_t index = s->free;
   if (index) {
-    r->free_record = r->records[index].next_free;
+    s->free = s->items[index].next_free;
   } else {
-    uint32_t old = r->record_capacity;
-    hp_grow_tight(&r->records, &r->record_capacity, (size_t)r->record_count + 1, &r->unwind);
-    if (r->record_capacity > old) memset(r->records + old, 0, (r->record_capacity - old) * sizeof *r->records);
-    index = r->record_count++;
+    uint32_t old = s->capacity;
+    hp_grow_tight(&s->items, &s->capacity, (size_t)s->count + 1, unwind);
+    if (s->capacity > old) memset(s->items + old, 0, (s->capacity - old) * sizeof *s->items);
+    index = s->count++;
   }
   return index;
+}
+
+void hp_end_records_adopt(hp_end_records *s, hp_end_record *from, hp_unwind *unwind) {
+  const uint32_t index = hp_end_records_add(s, unwind);
+  hp_end_record_close(&s->items[index]);
+  s->items[index] = *from;
+  s->items[index].moved_to = 0;
+  *from = (hp_end_record){.moved_to = index};
+  if (!s->items[index].is_inert) s->open++;
+}
+
+void hp_end_records_release(hp_end_records *s, uint32_t index) {
+  hp_end_record *record = &s->items[index];
+  if (--record->users != 0) return;
+  record->next_free = s->free;
+  s->free = index;
+  if (!record->is_inert) s->open--;
 }
 
 /* Copies the bytes, because the element's buffers serve other elements. */
@@ -56,8 +98,8 @@ static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
 }
 
 void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
-  uint32_t index = hp_rewriter_new_record(r);
-  hp_end_record *record = &r->records[index];
+  uint32_t index = hp_end_records_add(&r->ends, &r->unwind);
+  hp_end_record *record = &r->ends.items[index];
   copy_bytes(r, &record->append, &e->append);
   copy_bytes(r, &record->after, &e->after);
   copy_bytes(r, &record->rename, &e->rename);
@@ -75,7 +117,7 @@ void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
   record->has_ended = record->is_inert = false;
   record->users = 1;
   record->scope_depth = 1;
-  r->open_records++;
+  r->ends.open++;
   hp_outline_node(&r->outline, e->node)->previous = index;
   change_scopes(r, index, true);
 }
@@ -83,7 +125,7 @@ void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
 void hp_rewriter_share_record(hpar_rewriter *r, hp_ref origin, hp_ref clone) {
   uint32_t index = hp_outline_node(&r->outline, origin)->previous;
   if (!index) return;
-  hp_end_record *record = &r->records[index];
+  hp_end_record *record = &r->ends.items[index];
   record->users++;
   record->scope_depth++;
   hp_outline_node(&r->outline, clone)->previous = index;
@@ -94,14 +136,7 @@ void hp_rewriter_freed(void *context, hp_ref node) {
   hpar_rewriter *r = context;
   hp_node *n = hp_outline_node(&r->outline, node);
   if (n->next) hp_matching_free_frame(&r->matching, node);
-  if (n->previous) {
-    hp_end_record *record = &r->records[n->previous];
-    if (--record->users == 0) {
-      record->next_free = r->free_record;
-      r->free_record = n->previous;
-      if (!record->is_inert) r->open_records--;
-    }
-  }
+  if (n->previous) hp_end_records_release(&r->ends, n->previous);
   n->next = n->previous = 0;
 }
 
@@ -137,15 +172,15 @@ static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref 
 }
 
 static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end) {
-  if (!r->records[index].ends.count) return;
+  if (!r->ends.items[index].ends.count) return;
   const hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, end->node)->name);
   end->shown = (hpar_element_end){.name = {name.bytes, name.length},
                                   .implied = !end->is_match,
                                   .start = r->token_start,
                                   .end = end->is_match ? r->token_end : r->token_start};
-  for (uint32_t i = 0; i < r->records[index].ends.count; i++) {
-    hp_end_call call = r->records[index].ends.items[i];
-    end->record = &r->records[index];
+  for (uint32_t i = 0; i < r->ends.items[index].ends.count; i++) {
+    hp_end_call call = r->ends.items[index].ends.items[i];
+    end->record = &r->ends.items[index];
     hp_rewriter_take_result(r, call.callback(&end->shown, call.context), call.rule);
   }
 }
@@ -162,7 +197,7 @@ static void edit_own_tag(hpar_rewriter *r, const hp_end_record *record, bool rem
 static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
   if (record->muting == HP_MUTES_CONTENT) hp_edits_unmute(&r->edits, r->token_start, &r->unwind);
   if (record->muting == HP_MUTES_ELEMENT) {
-    r->unmute_after_tag++;
+    r->ends.unmute_after_tag++;
   } else {
     bool drops = (record->unwraps || removes) && !record->append.length;
     hp_rewriter_separate(r, r->token_start, drops ? NULL : &record->append);
@@ -171,7 +206,7 @@ static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool r
   }
   bool shows = r->edits.mute_depth == (record->muting == HP_MUTES_ELEMENT);
   if (shows && record->after.length)
-    hp_bytes_append(&r->after_tag, record->after.data, record->after.length, &r->unwind);
+    hp_bytes_append(&r->ends.after_tag, record->after.data, record->after.length, &r->unwind);
 }
 
 static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref node) {
@@ -193,7 +228,7 @@ static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_ma
   hp_element_end end = {.rewriter = r, .node = node, .is_match = is_match};
   hp_rewriter_split_text(r);
   run_end_calls(r, index, &end);
-  hp_end_record *record = &r->records[index];
+  hp_end_record *record = &r->ends.items[index];
   record->has_ended = true;
   if (is_match)
     end_at_own_tag(r, record, end.removes_tag);
@@ -201,7 +236,7 @@ static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_ma
     end_elsewhere(r, record, node);
   if (record->renames || record->unwraps || record->scopes.count) return;
   record->is_inert = true;
-  r->open_records--;
+  r->ends.open--;
 }
 
 void hp_rewriter_popped(void *context, hp_ref ref) {
@@ -210,7 +245,7 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
   uint32_t index = node->previous;
   r->has_effect = true;
   if (!index) return;
-  hp_end_record *record = &r->records[index];
+  hp_end_record *record = &r->ends.items[index];
   bool is_match = is_own_tag(r, node);
   if (!record->has_ended) {
     end_record(r, index, ref, is_match);
@@ -218,7 +253,7 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
     if (record->unwraps) hp_rewriter_separate(r, r->token_start, NULL);
     edit_own_tag(r, record, false);
   }
-  record = &r->records[index];
+  record = &r->ends.items[index];
   record->scope_depth--;
   change_scopes(r, index, false);
 }
@@ -226,7 +261,7 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
 void hp_rewriter_end_at_tag(hpar_rewriter *r, hp_ref ref) {
   const hp_node *node = hp_outline_node(&r->outline, ref);
   uint32_t index = node->previous;
-  if (index && !r->records[index].has_ended) end_record(r, index, ref, is_own_tag(r, node));
+  if (index && !r->ends.items[index].has_ended) end_record(r, index, ref, is_own_tag(r, node));
 }
 
 /*** what callbacks do ***/

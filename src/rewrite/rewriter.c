@@ -41,10 +41,9 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_decoder_destroy(r->decoder);
   hp_free(r->spans.items);
   hp_bytes_free(&r->held);
-  for (uint32_t i = 0; i < r->record_capacity; i++) hp_end_record_close(&r->records[i]);
-  hp_free(r->records);
-  hp_bytes *buffers[] = {&r->after_tag,     &r->element.before, &r->element.prepend,  &r->element.append,
-                         &r->element.after, &r->element.rename, &r->element.edit_text};
+  hp_end_records_close(&r->ends);
+  hp_bytes *buffers[] = {&r->element.before, &r->element.prepend, &r->element.append,
+                         &r->element.after,  &r->element.rename,  &r->element.edit_text};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
   hp_units_close(r);
 #if HPAR_PARALLEL
@@ -236,15 +235,9 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback
   r->is_certain = false;
   r->held.length = 0;
   r->received = r->mark_bytes = 0;
-  if (!r->record_count) r->record_count = 1;
-  for (uint32_t i = 1; i < r->record_capacity; i++) hp_end_record_close(&r->records[i]);
-  if (r->records) memset(r->records, 0, r->record_capacity * sizeof *r->records);
-  r->record_count = 1;
-  r->free_record = r->open_records = 0;
+  hp_end_records_reset(&r->ends);
   r->at_tag = r->at_end = r->is_halved = r->in_text = r->after_less_than = r->escapes_raw_text = false;
   r->closer = NULL;
-  r->after_tag.length = 0;
-  r->unmute_after_tag = 0;
   r->element.rewriter = r;
   r->element.target = NULL;
   hp_merge_targets_reset(r);

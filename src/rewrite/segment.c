@@ -138,16 +138,6 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
 
 /*** segments ***/
 
-static void forget_records(hpar_rewriter *r) {
-  for (uint32_t i = 1; i < r->record_count; i++) {
-    hp_end_record *record = &r->records[i];
-    record->append.length = record->after.length = record->rename.length = 0;
-    record->moved_to = 0;
-  }
-  r->record_count = 1;
-  r->free_record = r->open_records = r->unmute_after_tag = 0;
-}
-
 /* Makes the assumptions of most tags in advance, so that the fused loop reads the first tag. */
 static void assume_in_advance(hpar_rewriter *r) {
   enum {
@@ -203,11 +193,10 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   r->outline.builder.frameset_ok = p->log->frameset_ok;
   assume_in_advance(r);
   if (r->rules->needs_frames) begin_frames(r);
-  forget_records(r);
+  hp_end_records_forget(&r->ends);
   hp_edits_open(&r->edits, start);
   r->sink.length = 0;
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
-  r->after_tag.length = 0;
   r->in_text = false;
   if (r->rules->unit_rule_count) hp_speculation_begin_scopes(r);
 }
@@ -315,7 +304,7 @@ static void save_records(hpar_rewriter *r, uint32_t first) {
   for (uint32_t i = first; i < log->outline.entry_count; i++) {
     hp_outline_entry *e = &log->outline.entries[i];
     if (!e->previous) continue;
-    hp_end_record *record = &r->records[e->previous];
+    hp_end_record *record = &r->ends.items[e->previous];
     if (!record->moved_to) {
       hp_grow(&log->records, &log->record_capacity, (size_t)log->record_count + 1, &r->unwind);
       uint32_t index = log->record_count++;
@@ -341,7 +330,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
   hp_rewrite_segment *now = &p->now;
   uint32_t first = p->log->outline.entry_count;
   uint32_t reopened = hp_questions_reopened(b, token);
-  bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->after_tag.length;
+  bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;
   if (fits && hp_outline_save(&r->outline, p->outer.base_mode, &p->log->outline, &now->state)) {
     now->assumed = p->outer.now;
     now->assumed.questions = b->assumed;

@@ -21,6 +21,7 @@
 #include "rewrite/attributes.h"
 #include "rewrite/edits.h"
 #include "rewrite/encode.h"
+#include "rewrite/ends.h"
 #include "rewrite/matching.h"
 #include "rewrite/names.h"
 #include "rewrite/running.h"
@@ -28,39 +29,6 @@
 #include "rewrite/trace.h"
 #include "text/encoding/decode.h"
 #include "tree/outline.h"
-
-typedef struct hp_end_call {
-  hpar_element_end_callback callback;
-  void *context;
-  uint32_t rule; /* to retire; UINT32_MAX: none */
-} hp_end_call;
-
-typedef struct hp_end_calls {
-  hp_end_call *items;
-  uint32_t count, capacity;
-} hp_end_calls;
-
-typedef struct hp_rule_list {
-  uint32_t *items;
-  uint32_t count, capacity;
-} hp_rule_list;
-
-typedef enum hp_muting { HP_MUTES_NOTHING, HP_MUTES_CONTENT, HP_MUTES_ELEMENT } hp_muting;
-
-/* What is to happen at the end of an open element. A node has the index of its record in
- * `previous`. Clones of a formatting element share its record. */
-typedef struct hp_end_record {
-  uint32_t users; /* nodes; 0: the record is free */
-  uint32_t next_free;
-  uint32_t scope_depth; /* open nodes whose texts and comments `scopes` receive */
-  hp_bytes append, after, rename;
-  hp_end_calls ends;
-  hp_rule_list scopes; /* rules for the text and the comments inside */
-  uint8_t muting;
-  bool renames, unwraps, has_tag, has_ended;
-  bool is_inert;     /* it has ended, and clones of the element need no edit */
-  uint32_t moved_to; /* index + 1 in the log of a worker; 0: none */
-} hp_end_record;
 
 typedef struct hp_attribute_edit {
   uint32_t span; /* UINT32_MAX: a new attribute */
@@ -212,6 +180,7 @@ struct hpar_rewriter {
   hp_scratch scratch;
   hp_spans spans;
   hp_edits edits;
+  hp_end_records ends;
   hp_sink sink;
   /* the loop stops after the token that ends here or later; NULL: none */
   const char *limit;
@@ -225,9 +194,6 @@ struct hpar_rewriter {
   const char *feed; /* the bytes of the running feed that follow the window */
   size_t feed_left;
 
-  hp_end_record *records; /* index 0 is unused */
-  uint32_t record_count, record_capacity, free_record, open_records;
-
   /* The current token. */
   uint64_t token_start, token_end;
   hp_outline_tag tag;
@@ -237,9 +203,7 @@ struct hpar_rewriter {
   bool after_less_than; /* the byte before the window is "<" */
   uint64_t inserted_to; /* the end of the last start tag or comment since text_rules became > 0 */
   uint32_t name_length; /* of the tag's name in the input */
-  uint32_t unmute_after_tag;
-  const char *closer; /* closes an incomplete comment at the end of the input; NULL: none */
-  hp_bytes after_tag; /* goes after the current end tag */
+  const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */
 
   /* The current text. */
   bool in_text, text_is_first, after_cr;
@@ -381,9 +345,6 @@ void hp_rewriter_change_scope(hpar_rewriter *rewriter, uint32_t rule, bool opens
 void hp_rewriter_record(hpar_rewriter *rewriter, hp_element *element);
 /* A clone of a formatting element shares its record. */
 void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
-void hp_end_record_close(hp_end_record *record);
-/* Returns the index of a free record. */
-uint32_t hp_rewriter_new_record(hpar_rewriter *rewriter);
 
 /*** confirm.c ***/
 

@@ -251,7 +251,7 @@ static void take_name(hpar_rewriter *r, hp_atom atom) {
   r->tag = (hp_outline_tag){.is_end = s->is_end_tag, .name = atom};
   r->has_spans = false;
   bool reads = !s->is_end_tag && (outline_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
-  s->captures = reads || r->open_records || r->running.ends || r->keeps_tags;
+  s->captures = reads || r->ends.open || r->running.ends || r->keeps_tags;
   r->has_spans = reads;
 }
 
@@ -308,7 +308,7 @@ static void read_attributes(hpar_rewriter *r) {
 /* body and html end at the first end tag that leaves their mode. */
 static void end_body(hpar_rewriter *r, uint8_t mode) {
   const hp_builder *b = &r->outline.builder;
-  if (!r->open_records || b->mode == mode || (r->tag.name != HP_ATOM_BODY && r->tag.name != HP_ATOM_HTML)) return;
+  if (!r->ends.open || b->mode == mode || (r->tag.name != HP_ATOM_BODY && r->tag.name != HP_ATOM_HTML)) return;
   bool ends_html = b->mode == HP_AFTER_AFTER_BODY || b->mode == HP_AFTER_AFTER_FRAMESET;
   if (!ends_html && b->mode != HP_AFTER_BODY) return;
   if (b->depth >= 2 && b->stack[2].node) hp_rewriter_end_at_tag(r, b->stack[2].node);
@@ -328,7 +328,7 @@ static void sweep_names(hpar_rewriter *r) {
 static bool loses_tags(hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
   const uint32_t index = hp_outline_node(&r->outline, b->top->node)->previous;
-  if (!index || !(r->records[index].unwraps || r->records[index].renames)) return false;
+  if (!index || !(r->ends.items[index].unwraps || r->ends.items[index].renames)) return false;
   /* a plaintext stays open */
   if (hp_speculates(r) && b->mode != HP_IN_TEXT) hp_speculation_give_up(r);
   return true;
@@ -346,7 +346,7 @@ static inline __attribute__((always_inline)) void update_content(hpar_rewriter *
 }
 
 static bool is_done(const hpar_rewriter *r) {
-  return !r->options.filter && !r->running.active && !r->open_records && !r->running.texts && !r->running.comments;
+  return !r->options.filter && !r->running.active && !r->ends.open && !r->running.texts && !r->running.comments;
 }
 
 static void apply_many(hpar_rewriter *r) {
@@ -385,9 +385,9 @@ static void take_tag(hpar_rewriter *r) {
   if (r->tag.is_end) end_body(r, mode);
   if (r->options.filter) drop_ignored_tag(r, mode);
   r->at_tag = false;
-  for (; r->unmute_after_tag; r->unmute_after_tag--) hp_edits_unmute(&r->edits, r->token_end, &r->unwind);
-  hp_rewriter_insert(r, r->token_end, &r->after_tag);
-  r->after_tag.length = 0;
+  for (; r->ends.unmute_after_tag; r->ends.unmute_after_tag--) hp_edits_unmute(&r->edits, r->token_end, &r->unwind);
+  hp_rewriter_insert(r, r->token_end, &r->ends.after_tag);
+  r->ends.after_tag.length = 0;
   update_content(r);
   hp_scratch_clear(&r->scratch);
   if (hp_names_are_many(&r->names)) sweep_names(r);

@@ -448,12 +448,12 @@ hpar_status hpar_doctype_remove(hpar_doctype *d) {
 hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length, hpar_content format) {
   if (!end || !is_format(format)) return HPAR_ERROR_ARGUMENT;
   hpar_rewriter *r = end->rewriter;
-  return hp_content_add(r, &r->after_tag, false, content, length, place_of(format));
+  return hp_content_add(r, &r->ends.after_tag, false, content, length, place_of(format));
 }
 
 void hp_rewriter_deliver_end(hpar_rewriter *r) {
   hpar_document_end end = {r};
-  r->after_tag.length = 0;
+  r->ends.after_tag.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->is_document || r->running.states[i].is_retired) continue;
@@ -465,6 +465,6 @@ void hp_rewriter_deliver_end(hpar_rewriter *r) {
     }
     if (rule->given.document_end) hp_rewriter_take_result(r, rule->given.document_end(&end, rule->given.context), i);
   }
-  if (r->phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token_start, &r->after_tag);
-  hp_rewriter_insert(r, r->token_start, &r->after_tag);
+  if (r->phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token_start, &r->ends.after_tag);
+  hp_rewriter_insert(r, r->token_start, &r->ends.after_tag);
 }

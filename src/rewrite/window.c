@@ -51,9 +51,9 @@ static size_t element_memory(const hp_element *e) {
 static size_t memory_of(const hpar_rewriter *r) {
   return sizeof *r + r->held.capacity + hp_outline_memory(&r->outline) + hp_matching_memory(&r->matching) +
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
-         r->record_capacity * sizeof *r->records + r->spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
+         hp_end_records_memory(&r->ends) + r->spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
          r->running.capacity * sizeof *r->running.states + hp_units_memory(r) + hp_merge_targets_memory(r) +
-         r->after_tag.capacity + (r->sink.buffer ? HP_SINK_BYTES : 0);
+         (r->sink.buffer ? HP_SINK_BYTES : 0);
 }
 
 void hp_window_check_memory(hpar_rewriter *r) {
