@@ -278,12 +278,10 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
 }
 
 static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
-  r->in_text = seg->in_text;
-  r->text_is_first = seg->text_is_first;
-  r->text_start = seg->text_start;
-  r->after_cr = seg->after_cr;
-  r->text_content = HP_CONTENT_DATA;
-  memcpy(r->seen, seg->seen, sizeof r->seen);
+  const bool is_escaped = r->text.is_escaped;
+  r->text = seg->text;
+  r->text.content = HP_CONTENT_DATA;
+  r->text.is_escaped = is_escaped;
 }
 
 /* Requires: the assumptions hold, and the version has the true outer frame. */
@@ -316,15 +314,15 @@ static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   if (is_row && (b->ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
   if (!is_row && !can_run_first_half(b)) return false;
   hp_rewriter_end_text(r, seg->start);
-  r->token_start = seg->start;
-  r->token_end = seg->split_end;
-  r->tag = (hp_outline_tag){.name = seg->split_name};
+  r->token.start = seg->start;
+  r->token.end = seg->split_end;
+  r->token.tag = (hp_outline_tag){.name = seg->split_name};
   hp_edits_mark(&r->edits, seg->start);
-  r->at_tag = true;
+  r->token.is_tag = true;
   r->stats.tags++; /* for a callback that stops here; otherwise the second half counts the tag */
   hp_outline_prepare(&r->outline, seg->split_name);
   r->stats.tags--;
-  r->at_tag = false;
+  r->token.is_tag = false;
   return true;
 }
 
@@ -343,10 +341,10 @@ static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
  * halves. */
 static size_t run_second_half(hpar_rewriter *r, uint32_t number) {
   size_t rewritten = 0;
-  r->is_halved = true;
+  r->token.is_halved = true;
   do rewritten += scan_between(r, offset_of(r) + 1, number);
   while (hp_scanner_is_in_tag(&r->scanner) && r->phase == HP_PHASE_RUNS);
-  r->is_halved = false;
+  r->token.is_halved = false;
   return rewritten;
 }
 

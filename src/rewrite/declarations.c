@@ -9,14 +9,14 @@
 void hp_rewriter_take_comment(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
-  r->token_start = s->token_start;
-  r->token_end = r->inserted_to = hp_scanner_position(s, s->to);
-  hp_edits_mark(&r->edits, r->token_start);
+  r->token.start = s->token_start;
+  r->token.end = r->token.inserted_to = hp_scanner_position(s, s->to);
+  hp_edits_mark(&r->edits, r->token.start);
   hp_outline_take_comment(&r->outline);
   if (hp_speculates(r)) hp_speculation_take_comment(r);
   if (r->running.comments && s->captures)
     hp_rewriter_deliver_comment(r,
-                                &(hp_comment_place){r->token_start, r->token_end, hp_scanner_position(s, s->data_from),
+                                &(hp_comment_place){r->token.start, r->token.end, hp_scanner_position(s, s->data_from),
                                                     hp_scanner_position(s, s->data_to), s->comment_kind});
   hp_scratch_clear(&r->scratch);
 }
@@ -67,9 +67,9 @@ static bool read_doctype(const char *p, const char *end, bool is_closed, hp_doct
 void hp_rewriter_take_doctype(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
-  r->token_start = s->token_start;
-  r->token_end = hp_scanner_position(s, s->to);
-  hp_edits_mark(&r->edits, r->token_start);
+  r->token.start = s->token_start;
+  r->token.end = hp_scanner_position(s, s->to);
+  hp_edits_mark(&r->edits, r->token.start);
   hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
   bool forces = s->captures && read_doctype(s->data_from, s->data_to, s->data_to < s->to, &type);
   if (type.name.bytes) {

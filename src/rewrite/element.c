@@ -60,14 +60,14 @@ void hp_element_show(hp_element *e) {
                      .ns = e->merges_into ? HPAR_NAMESPACE_HTML : (hpar_namespace)node->ns,
                      .implied = !e->has_tag,
                      .merges = e->merges_into != HP_NO_ATOM,
-                     .self_closing = e->has_tag && e->rewriter->tag.self_closing,
+                     .self_closing = e->has_tag && e->rewriter->token.tag.self_closing,
                      .has_content = e->is_open,
-                     .start = e->rewriter->token_start,
+                     .start = e->rewriter->token.start,
                      .end = e->end};
 }
 
 static const hp_spans *spans_of(const hp_element *e) {
-  return e->has_tag && e->rewriter->has_spans ? &e->rewriter->spans : NULL;
+  return e->has_tag && e->rewriter->token.has_spans ? &e->rewriter->token.spans : NULL;
 }
 
 typedef struct reading {
@@ -79,8 +79,8 @@ typedef struct reading {
 static hpar_status read_span(void *argument) {
   reading *g = argument;
   hpar_rewriter *r = g->rewriter;
-  g->name = hp_span_name(&r->spans, g->span, &r->scratch);
-  g->value = hp_span_value(&r->spans, g->span, hp_rewriter_encoding(r), &r->scratch);
+  g->name = hp_span_name(&r->token.spans, g->span, &r->scratch);
+  g->value = hp_span_value(&r->token.spans, g->span, hp_rewriter_encoding(r), &r->scratch);
   return HPAR_OK;
 }
 

@@ -9,9 +9,9 @@
 
 void hp_rewriter_insert_bytes(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
   if (r->edits.mute_depth) return;
-  if (r->at_end && r->closer) {
-    hp_edits_insert(&r->edits, position, r->closer, strlen(r->closer), &r->unwind);
-    r->closer = NULL;
+  if (r->token.at_end && r->token.closer) {
+    hp_edits_insert(&r->edits, position, r->token.closer, strlen(r->token.closer), &r->unwind);
+    r->token.closer = NULL;
   }
   hp_edits_insert(&r->edits, position, text->data, text->length, &r->unwind);
 }
@@ -23,8 +23,8 @@ void hp_rewriter_drop(hpar_rewriter *r, uint64_t from, uint64_t to) {
 void hp_rewriter_write_separator(hpar_rewriter *r, uint64_t position) {
   static char nothing[] = "</>";
   const hp_scanner *s = &r->scanner;
-  if (s->content != HP_CONTENT_DATA || hp_scanner_is_in_section(s) || r->closer) return;
-  if (r->at_tag && r->tag.is_end && s->ends_raw_text) return;
+  if (s->content != HP_CONTENT_DATA || hp_scanner_is_in_section(s) || r->token.closer) return;
+  if (r->token.is_tag && r->token.tag.is_end && s->ends_raw_text) return;
   bool follows = position > s->position ? hp_rewriter_at(r, position)[-1] == '<' : r->after_less_than;
   if (follows) hp_rewriter_insert(r, position, &(hp_bytes){nothing, 3, 0});
 }
@@ -62,13 +62,13 @@ static void drop_attribute(hpar_rewriter *r, const hp_spans *s, uint32_t index) 
   uint32_t from = index ? s->items[index - 1].end : s->name_end, to = span->end;
   bool apart = to >= s->close || strchr(" \t\n\f\r/", s->tag[to]);
   if (!apart && from < span->name) from++;
-  hp_rewriter_drop(r, r->token_start + from, r->token_start + to);
+  hp_rewriter_drop(r, r->token.start + from, r->token.start + to);
 }
 
 static void edit_attribute(hpar_rewriter *r, const hp_element *e, const hp_attribute_edit *edit) {
-  const hp_spans *s = &r->spans;
+  const hp_spans *s = &r->token.spans;
   const hp_span *span = &s->items[edit->span];
-  const uint64_t tag = r->token_start;
+  const uint64_t tag = r->token.start;
   if (edit->unsets) {
     drop_attribute(r, s, edit->span);
     return;
@@ -97,7 +97,7 @@ static void add_attribute(hpar_rewriter *r, const hp_element *e, const hp_attrib
 
 /* Applies the edits of attributes in the order of the tag. The list is short. */
 static void edit_attributes(hpar_rewriter *r, hp_element *e) {
-  const hp_spans *s = &r->spans;
+  const hp_spans *s = &r->token.spans;
   for (uint32_t i = 1; i < e->edit_count; i++)
     for (uint32_t j = i; j > 0 && e->edits[j].span < e->edits[j - 1].span; j--) {
       hp_attribute_edit swapped = e->edits[j];
@@ -109,18 +109,18 @@ static void edit_attributes(hpar_rewriter *r, hp_element *e) {
     if (e->edits[i].span != UINT32_MAX)
       edit_attribute(r, e, &e->edits[i]);
     else if (!e->edits[i].unsets)
-      add_attribute(r, e, &e->edits[i], r->token_start + end);
+      add_attribute(r, e, &e->edits[i], r->token.start + end);
   }
 }
 
 static void edit_tag(hpar_rewriter *r, hp_element *e) {
   if (e->unwraps) {
-    hp_rewriter_drop(r, r->token_start, e->end);
+    hp_rewriter_drop(r, r->token.start, e->end);
     return;
   }
   if (e->renames) {
-    hp_rewriter_insert(r, r->token_start + 1, &e->rename);
-    hp_rewriter_drop(r, r->token_start + 1, r->token_start + 1 + r->name_length);
+    hp_rewriter_insert(r, r->token.start + 1, &e->rename);
+    hp_rewriter_drop(r, r->token.start + 1, r->token.start + 1 + r->token.name_length);
   }
   if (e->edit_count) edit_attributes(r, e);
 }
@@ -132,13 +132,13 @@ static bool needs_record(const hp_element *e) {
 
 static void apply_element(hpar_rewriter *r, hp_element *e) {
   bool drops = e->muting == HP_MUTES_ELEMENT || e->unwraps;
-  hp_rewriter_separate(r, r->token_start, drops && !e->before.length ? NULL : &e->before);
-  hp_rewriter_insert(r, r->token_start, &e->before);
+  hp_rewriter_separate(r, r->token.start, drops && !e->before.length ? NULL : &e->before);
+  hp_rewriter_insert(r, r->token.start, &e->before);
   if (e->muting == HP_MUTES_ELEMENT) {
     if (e->is_open)
-      hp_edits_mute(&r->edits, r->token_start, &r->unwind);
+      hp_edits_mute(&r->edits, r->token.start, &r->unwind);
     else
-      hp_rewriter_drop(r, r->token_start, e->end);
+      hp_rewriter_drop(r, r->token.start, e->end);
   } else {
     if (e->has_tag) edit_tag(r, e);
     hp_rewriter_insert(r, e->end, &e->prepend);
@@ -161,7 +161,7 @@ static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion
   e->is_open = insertion->is_open;
   e->is_removed = e->unwraps = e->renames = false;
   e->is_muted = r->edits.mute_depth != 0;
-  e->end = has_tag ? r->token_end : r->token_start;
+  e->end = has_tag ? r->token.end : r->token.start;
   e->before.length = e->prepend.length = e->append.length = e->after.length = 0;
   e->rename.length = e->edit_text.length = 0;
   e->edit_count = e->ends.count = e->scopes.count = 0;
@@ -186,7 +186,7 @@ static void count_match(hpar_rewriter *r, const hp_element *e, uint32_t index) {
   if (hp_speculates(r))
     hp_speculation_note_found(r, index);
   else
-    given->found(r->token_start, e->end, given->context);
+    given->found(r->token.start, e->end, given->context);
 }
 
 static void call_element(hpar_rewriter *r, hp_element *e, uint32_t index) {
@@ -255,7 +255,7 @@ static const hp_rule *find_only_setting(const hpar_rewriter *r) {
 
 /* Edits the tag as run_rules and apply_element would for this only rule. */
 static void set_attribute(hpar_rewriter *r, const hp_rule *rule) {
-  hp_spans *s = &r->spans;
+  hp_spans *s = &r->token.spans;
   r->stats.matches++;
   r->running.states[rule - r->rules->rules].matches++;
   if (r->edits.mute_depth) return;
@@ -278,14 +278,14 @@ static void set_attribute(hpar_rewriter *r, const hp_rule *rule) {
     skipped = rule->name_length + 3 - keeps_quotes;
     length -= 1 - keeps_quotes;
   }
-  uint64_t position = r->token_start + place;
+  uint64_t position = r->token.start + place;
   hp_edits_insert(&r->edits, position, text + skipped, length - skipped, &r->unwind);
-  if (span && span->has_value) hp_edits_drop(&r->edits, position, r->token_start + span->value_end, &r->unwind);
+  if (span && span->has_value) hp_edits_drop(&r->edits, position, r->token.start + span->value_end, &r->unwind);
 }
 
 /* Returns the atom of an attribute's name in lower case. */
 static hp_atom find_attribute_name(hpar_rewriter *r, const hp_span *span) {
-  const hp_spans *s = &r->spans;
+  const hp_spans *s = &r->token.spans;
   const char *bytes = s->tag + span->name;
   uint32_t length = span->name_end - span->name;
   if (span->is_short && r->scanner.end - bytes >= 8) {
@@ -299,7 +299,7 @@ static hp_atom find_attribute_name(hpar_rewriter *r, const hp_span *span) {
 /* Reads attributes of an HTML element up to the last one that a selector reads. */
 static const hp_attributes *read_known(hpar_rewriter *r) {
   const uint32_t most = r->rules->attribute_count;
-  hp_spans *s = &r->spans;
+  hp_spans *s = &r->token.spans;
   hp_attributes *block = NULL;
   if (!most) return NULL;
   for (uint32_t i = 0; i < s->count || hp_spans_next(s, &r->scratch); i++) {
@@ -322,9 +322,9 @@ static const hp_attributes *read_known(hpar_rewriter *r) {
 }
 
 const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
-  hp_spans *s = &r->spans;
+  hp_spans *s = &r->token.spans;
   bool is_html = ns == HPAR_NAMESPACE_HTML;
-  if (!r->has_spans) return NULL;
+  if (!r->token.has_spans) return NULL;
   if (is_html && r->rules->reads_known) return read_known(r);
   hp_spans_complete(s, &r->scratch);
   const uint64_t wanted = is_html ? r->rules->attribute_names : UINT64_MAX;
@@ -352,16 +352,17 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
 //§ changing-the-encoding-while-parsing
 static void read_meta(hpar_rewriter *r) {
   const hp_encoding *named = NULL;
-  const hp_span *charset = hp_spans_find(&r->spans, "charset", 7);
-  const hp_span *pragma = hp_spans_find(&r->spans, "http-equiv", 10), *content = hp_spans_find(&r->spans, "content", 7);
+  const hp_span *charset = hp_spans_find(&r->token.spans, "charset", 7);
+  const hp_span *pragma = hp_spans_find(&r->token.spans, "http-equiv", 10),
+                *content = hp_spans_find(&r->token.spans, "content", 7);
   if (charset) {
-    hp_name value = hp_span_value(&r->spans, charset, &hp_utf8, &r->scratch);
+    hp_name value = hp_span_value(&r->token.spans, charset, &hp_utf8, &r->scratch);
     named = hp_encoding_for_label(value.bytes, value.length);
   }
   if (!named && pragma && content) {
-    hp_name value = hp_span_value(&r->spans, pragma, &hp_utf8, &r->scratch);
+    hp_name value = hp_span_value(&r->token.spans, pragma, &hp_utf8, &r->scratch);
     bool is_type = value.length == 12 && hp_ascii_equal(value.bytes, "content-type", 12);
-    value = hp_span_value(&r->spans, content, &hp_utf8, &r->scratch);
+    value = hp_span_value(&r->token.spans, content, &hp_utf8, &r->scratch);
     if (is_type) named = hp_encoding_in_content(value.bytes, value.length);
   }
   if (!named) return;
@@ -378,7 +379,7 @@ static void read_meta(hpar_rewriter *r) {
 void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom name) {
   const hp_outline_insertion none = {.node = r->outline.root};
   hp_element *e = &r->element;
-  hp_spans_complete(&r->spans, &r->scratch);
+  hp_spans_complete(&r->token.spans, &r->scratch);
   open_element(r, &none, true);
   e->target = target;
   e->merges_into = name;
@@ -387,20 +388,20 @@ void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom
   if (r->confirms)
     hp_confirm_element(r, e);
   else if (e->is_removed)
-    hp_rewriter_drop(r, r->token_start, e->end);
+    hp_rewriter_drop(r, r->token.start, e->end);
   else if (e->edit_count)
     edit_attributes(r, e);
 }
 
 void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag) {
   hp_rewriter_split_text(r);
-  const hp_rule *setting = has_tag && r->has_spans && !r->element.target ? find_only_setting(r) : NULL;
+  const hp_rule *setting = has_tag && r->token.has_spans && !r->element.target ? find_only_setting(r) : NULL;
   if (setting) {
     if (!r->confirms) set_attribute(r, setting);
     return;
   }
   /* Without a tag, the attributes are those of an earlier one, whose bytes may be gone. */
-  if (has_tag && r->has_spans) hp_spans_complete(&r->spans, &r->scratch);
+  if (has_tag && r->token.has_spans) hp_spans_complete(&r->token.spans, &r->scratch);
   open_element(r, insertion, has_tag);
   run_rules(r, &r->element);
   if (r->confirms)
@@ -435,10 +436,10 @@ void hp_rewriter_inserted(void *context, const hp_outline_insertion *given) {
   hpar_rewriter *r = context;
   const hp_outline_insertion insertion = *given;
   const hp_node *node = hp_outline_node(&r->outline, insertion.node);
-  r->has_effect = true;
-  bool has_tag = insertion.from_tag && r->at_tag && !r->tag.is_end;
+  r->token.has_effect = true;
+  bool has_tag = insertion.from_tag && r->token.is_tag && !r->token.tag.is_end;
   if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);
-  if (has_tag && node->name == HP_ATOM_META && !r->is_certain && r->has_spans) read_meta(r);
+  if (has_tag && node->name == HP_ATOM_META && !r->is_certain && r->token.has_spans) read_meta(r);
   if (node->name == HP_ATOM_HTML || node->name == HP_ATOM_BODY)
     match_target(r, &insertion, has_tag);
   else

@@ -146,10 +146,10 @@ static bool is_heading(hp_atom name) { return name >= HP_ATOM_H1 && name <= HP_A
 
 /* Returns true if the current token is the element's own end tag. */
 static bool is_own_tag(const hpar_rewriter *r, const hp_node *node) {
-  if (!r->at_tag || !r->tag.is_end) return false;
-  if (node->name == r->tag.name) return true;
-  if (node->ns == HPAR_NAMESPACE_SVG) return node->name == hp_svg_tag_name(r->tag.name);
-  return node->ns == HPAR_NAMESPACE_HTML && is_heading(node->name) && is_heading(r->tag.name);
+  if (!r->token.is_tag || !r->token.tag.is_end) return false;
+  if (node->name == r->token.tag.name) return true;
+  if (node->ns == HPAR_NAMESPACE_SVG) return node->name == hp_svg_tag_name(r->token.tag.name);
+  return node->ns == HPAR_NAMESPACE_HTML && is_heading(node->name) && is_heading(r->token.tag.name);
 }
 
 /* Returns true if the end tag would close only this element, and not take an entry off the list of
@@ -158,7 +158,7 @@ static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
   const hp_node *node = hp_outline_node(&r->outline, ref);
   if (node->ns == HPAR_NAMESPACE_HTML && node->name == HP_ATOM_PLAINTEXT) return false;
   if (node->ns != HPAR_NAMESPACE_HTML || !(hp_html_tag(node->name) & HP_TAG_FORMATTING)) return true;
-  return r->at_end || !hp_outline_lists(&r->outline, ref);
+  return r->token.at_end || !hp_outline_lists(&r->outline, ref);
 }
 
 static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref node, uint64_t position) {
@@ -176,8 +176,8 @@ static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end)
   const hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, end->node)->name);
   end->shown = (hpar_element_end){.name = {name.bytes, name.length},
                                   .implied = !end->is_match,
-                                  .start = r->token_start,
-                                  .end = end->is_match ? r->token_end : r->token_start};
+                                  .start = r->token.start,
+                                  .end = end->is_match ? r->token.end : r->token.start};
   for (uint32_t i = 0; i < r->ends.items[index].ends.count; i++) {
     hp_end_call call = r->ends.items[index].ends.items[i];
     end->record = &r->ends.items[index];
@@ -187,21 +187,21 @@ static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end)
 
 static void edit_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
   if (record->unwraps || removes) {
-    hp_rewriter_drop(r, r->token_start, r->token_end);
+    hp_rewriter_drop(r, r->token.start, r->token.end);
   } else if (record->renames) {
-    hp_rewriter_insert(r, r->token_start + 2, &record->rename);
-    hp_rewriter_drop(r, r->token_start + 2, r->token_start + 2 + r->name_length);
+    hp_rewriter_insert(r, r->token.start + 2, &record->rename);
+    hp_rewriter_drop(r, r->token.start + 2, r->token.start + 2 + r->token.name_length);
   }
 }
 
 static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
-  if (record->muting == HP_MUTES_CONTENT) hp_edits_unmute(&r->edits, r->token_start, &r->unwind);
+  if (record->muting == HP_MUTES_CONTENT) hp_edits_unmute(&r->edits, r->token.start, &r->unwind);
   if (record->muting == HP_MUTES_ELEMENT) {
     r->ends.unmute_after_tag++;
   } else {
     bool drops = (record->unwraps || removes) && !record->append.length;
-    hp_rewriter_separate(r, r->token_start, drops ? NULL : &record->append);
-    hp_rewriter_insert(r, r->token_start, &record->append);
+    hp_rewriter_separate(r, r->token.start, drops ? NULL : &record->append);
+    hp_rewriter_insert(r, r->token.start, &record->append);
     edit_own_tag(r, record, removes);
   }
   bool shows = r->edits.mute_depth == (record->muting == HP_MUTES_ELEMENT);
@@ -210,12 +210,12 @@ static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool r
 }
 
 static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref node) {
-  uint64_t position = r->token_start;
+  uint64_t position = r->token.start;
   if (record->muting) hp_edits_unmute(&r->edits, position, &r->unwind);
   if (record->muting != HP_MUTES_ELEMENT) {
     hp_rewriter_separate(r, position, record->append.length ? &record->append : &record->after);
     hp_rewriter_insert(r, position, &record->append);
-    bool writes = (record->renames && !r->at_end) || (record->after.length && !record->unwraps);
+    bool writes = (record->renames && !r->token.at_end) || (record->after.length && !record->unwraps);
     if (writes && record->has_tag && (record->renames || may_write_end_tag(r, node)))
       write_end_tag(r, record, node, position);
     else if (record->after.length && !record->unwraps)
@@ -243,14 +243,14 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
   hpar_rewriter *r = context;
   const hp_node *node = hp_outline_node(&r->outline, ref);
   uint32_t index = node->previous;
-  r->has_effect = true;
+  r->token.has_effect = true;
   if (!index) return;
   hp_end_record *record = &r->ends.items[index];
   bool is_match = is_own_tag(r, node);
   if (!record->has_ended) {
     end_record(r, index, ref, is_match);
   } else if (is_match && record->muting != HP_MUTES_ELEMENT) {
-    if (record->unwraps) hp_rewriter_separate(r, r->token_start, NULL);
+    if (record->unwraps) hp_rewriter_separate(r, r->token.start, NULL);
     edit_own_tag(r, record, false);
   }
   record = &r->ends.items[index];

@@ -112,7 +112,7 @@ void hp_rewriter_merged(void *context, bool is_body) {
   hpar_rewriter *r = context;
   const hp_atom name = is_body ? HP_ATOM_BODY : HP_ATOM_HTML;
   hp_merge_target *target = r->merge_targets ? &r->merge_targets[is_body] : NULL;
-  if (!r->at_tag || !r->has_spans || !target || !target->is_known) return;
+  if (!r->token.is_tag || !r->token.has_spans || !target || !target->is_known) return;
   hp_merge_target_keep(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));
   const hp_attributes *all = all_attributes(r, target);
   hp_frame *frame = hp_scratch_take(&r->scratch, target->frame.length);

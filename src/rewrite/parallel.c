@@ -23,7 +23,7 @@ static void rewrite_beginning(hpar_rewriter *r) {
   const bool has_use = r->rules->has_scopes || !t || !t->pool;
   if (!has_use || is_divided || (size_t)(r->scanner.end - r->scanner.at) < LONG) return;
   hp_rewriter_scan_until(r, hp_rewrite_offset(r) + BEGINNING);
-  if (r->phase != HP_PHASE_RUNS || (r->in_text && r->running.texts)) return;
+  if (r->phase != HP_PHASE_RUNS || (r->text.is_open && r->running.texts)) return;
   const bool is_between = hp_scanner_is_in_data(&r->scanner);
   const uint64_t position = is_between ? hp_scanner_position(&r->scanner, r->scanner.at) : r->edits.safe;
   if (!is_between && r->edits.count > r->edits.complete) return; /* of the token that is open */

@@ -57,9 +57,9 @@ static bool is(hpar_string s, const char *word) {
 /* Reads the attributes of the tag that the rewriter processes. Their values are valid as long as
  * the tag is. */
 static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values) {
-  hp_spans *s = &r->spans;
+  hp_spans *s = &r->token.spans;
   hp_clear_values(values);
-  if (!r->has_spans) return;
+  if (!r->token.has_spans) return;
   hp_spans_complete(s, &r->scratch);
   for (uint32_t i = 0; i < s->count; i++) {
     const hp_span *span = &s->items[i];
@@ -163,7 +163,7 @@ static void add_source(hp_resource_scan *s, const hp_element *e, hp_ref parent, 
   const open_picture *picture = find_picture(s, parent);
   if (!picture) return;
   if (hp_outline_node(&s->rewriter->outline, parent)->name != HP_ATOM_PICTURE) {
-    hp_described source = described(s, values, e->rewriter->token_start);
+    hp_described source = described(s, values, e->rewriter->token.start);
     source.picture = picture->number;
     hp_describe_media_source(&source, picture->media);
     return;
@@ -232,7 +232,7 @@ static void begin_style(hp_resource_scan *s, hp_element *e, uint8_t ns, hp_atom 
   s->style_name = name;
   s->in_style = true;
   s->style_ns = ns;
-  s->style_start = e->rewriter->token_start;
+  s->style_start = e->rewriter->token.start;
   s->style_text = e->end;
   s->sheet.length = 0;
   keep_values(s, &s->style, values);
@@ -277,7 +277,7 @@ static hpar_status take_sheet(hpar_text_piece *given, void *context) {
   hp_resource_scan *s = text->rewriter->owner;
   (void)context;
   if (!s->in_style || s->style_name != HP_ATOM_STYLE) return HPAR_OK;
-  if (text->rewriter->inserted_to != s->style_text)
+  if (text->rewriter->token.inserted_to != s->style_text)
     end_sheet(s);
   else if (s->style_ns == HPAR_NAMESPACE_HTML)
     report_sheet(s, hpar_text_piece_decoded(given));
@@ -302,7 +302,7 @@ static void describe_element(hp_resource_scan *s, hp_element *e, hp_resource_val
   const hp_ref parent = node->parent;
   const uint8_t ns = node->ns;
   const hp_atom name = node->name;
-  hp_described d = described(s, values, e->rewriter->token_start);
+  hp_described d = described(s, values, e->rewriter->token.start);
   if (ns == HPAR_NAMESPACE_HTML && name == HP_ATOM_IMG) {
     const open_picture *picture = s->picture_count ? find_picture(s, parent) : NULL;
     if (picture && hp_outline_node(&s->rewriter->outline, parent)->name == HP_ATOM_PICTURE) {
@@ -319,7 +319,7 @@ static void take_body(hp_resource_scan *s, const hp_element *e) {
   hp_resource_values values;
   read_values(s->rewriter, HPAR_NAMESPACE_HTML, &values);
   if (s->has_background || !hp_has_value(&values, HP_RESOURCE_BACKGROUND)) return;
-  hp_described d = described(s, &values, e->rewriter->token_start);
+  hp_described d = described(s, &values, e->rewriter->token.start);
   s->has_background = true;
   hp_describe(&d, HPAR_NAMESPACE_HTML, HP_ATOM_BODY);
 }

@@ -39,7 +39,7 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_edits_close(&r->edits);
   hp_sink_close(&r->sink);
   hp_decoder_destroy(r->decoder);
-  hp_free(r->spans.items);
+  hp_free(r->token.spans.items);
   hp_bytes_free(&r->held);
   hp_end_records_close(&r->ends);
   hp_bytes *buffers[] = {&r->element.before, &r->element.prepend, &r->element.append,
@@ -236,8 +236,9 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback
   r->held.length = 0;
   r->received = r->mark_bytes = 0;
   hp_end_records_reset(&r->ends);
-  r->at_tag = r->at_end = r->is_halved = r->in_text = r->after_less_than = r->escapes_raw_text = false;
-  r->closer = NULL;
+  r->token.is_tag = r->token.at_end = r->token.is_halved = r->text.is_open = r->after_less_than = r->text.is_escaped =
+      false;
+  r->token.closer = NULL;
   r->element.rewriter = r;
   r->element.target = NULL;
   hp_merge_targets_reset(r);
@@ -416,9 +417,9 @@ static hpar_status run_end(void *argument) {
   } else {
     uint64_t kept = hp_scanner_position(&r->scanner, r->scanner.at), end = r->scanner.position + r->held.length;
     if (r->held.length && kept < end) hp_sink_put(&r->sink, hp_rewriter_at(r, kept), (size_t)(end - kept));
-    r->token_start = r->token_end = r->edits.copied = r->received;
-    r->at_end = true;
-    r->closer = NULL;
+    r->token.start = r->token.end = r->edits.copied = r->received;
+    r->token.at_end = true;
+    r->token.closer = NULL;
     r->edits.mute_depth = 0;
     hp_rewriter_deliver_end(r);
     hp_edits_apply(&r->edits, &r->sink, "", r->received, r->received);

@@ -25,7 +25,7 @@ void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
   hp_speculation *p = r->speculation;
   const hpar_rules *rules = r->rules;
   /* The merger may close outer elements at a tag that the outline has read. */
-  const bool closes = r->at_tag && !(token && token->kind == HP_TOKEN_TEXT);
+  const bool closes = r->token.is_tag && !(token && token->kind == HP_TOKEN_TEXT);
   const bool keeps_local = !closes || (token && token->kind == HP_TOKEN_START_TAG);
   for (uint32_t i = 0; i < rules->unit_rule_count; i++) {
     const uint32_t index = rules->unit_rules[i];
@@ -109,15 +109,15 @@ bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     const leaving found = choose(r, HPAR_UNIT_TEXT);
     if (found == RUNS) return false;
     if (found == GIVES_UP) hp_speculation_give_up(r);
-    hp_rewrite_note *note = add_note(r, r->text_start, end);
-    note->content = r->text_content;
+    hp_rewrite_note *note = add_note(r, r->text.start, end);
+    note->content = r->text.content;
     note->raw_name = r->scanner.raw_name;
-    note->escapes = r->escapes_raw_text;
-    note->is_first = r->text_is_first;
+    note->escapes = r->text.is_escaped;
+    note->is_first = r->text.is_first;
     note->is_last = is_last;
   }
-  r->text_start = end;
-  r->text_is_first = false;
+  r->text.start = end;
+  r->text.is_first = false;
   return true;
 }
 
@@ -150,7 +150,7 @@ void hp_rewriter_write_scopes(const hpar_rewriter *r, hp_bits *to) {
 
 /* Returns true if the scopes that matter to the segment are open as the worker predicted. */
 bool hp_rewriter_check_scopes(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  if (seg->begins_in_text && r->in_text && r->running.texts) return false;
+  if (seg->begins_in_text && r->text.is_open && r->running.texts) return false;
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
     const hp_rule *rule = &r->rules->rules[index];
@@ -164,21 +164,21 @@ bool hp_rewriter_check_scopes(const hpar_rewriter *r, const hp_rewrite_log *log,
 static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   hp_scanner *s = &r->scanner;
   if (note->is_comment) {
-    r->token_start = note->start;
-    r->token_end = note->end;
+    r->token.start = note->start;
+    r->token.end = note->end;
     hp_edits_mark(&r->edits, note->start);
     if (r->running.comments) hp_rewriter_deliver_comment(r, &note->comment);
     return;
   }
   const hp_atom raw_name = s->raw_name;
-  r->text_start = note->start;
-  r->text_content = note->content;
-  r->text_is_first = note->is_first;
+  r->text.start = note->start;
+  r->text.content = note->content;
+  r->text.is_first = note->is_first;
   s->raw_name = note->raw_name;
-  r->escapes_raw_text = note->escapes;
+  r->text.is_escaped = note->escapes;
   if (r->running.texts) hp_rewriter_deliver_text(r, note->end, note->is_last);
   s->raw_name = raw_name;
-  r->escapes_raw_text = false; /* between two tokens of the data state */
+  r->text.is_escaped = false; /* between two tokens of the data state */
 }
 
 void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_note *note) {

@@ -82,7 +82,7 @@ void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
 void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
   hp_rewrite_log *log = r->speculation->log;
   hp_grow(&log->found, &log->found_capacity, (size_t)log->found_count + 1, &r->unwind);
-  log->found[log->found_count++] = (hp_reported_match){r->token_start, r->element.end, rule};
+  log->found[log->found_count++] = (hp_reported_match){r->token.start, r->element.end, rule};
 }
 
 /* Returns true if all rules of the last step only edit attributes. */
@@ -111,7 +111,7 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   }
   if (!has_tag) return;
   hp_grow(&log->conditions, &log->condition_capacity, (size_t)log->condition_count + 1, &r->unwind);
-  hp_speculation_apply_edits(r, r->token_start);
+  hp_speculation_apply_edits(r, r->token.start);
   p->joined_piece = log->piece_count;
   hp_rewrite_condition condition = {.instruction = !holding && m->watch->reads_bit ? instruction : UINT32_MAX,
                                     .versions = holding,
@@ -120,12 +120,12 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
                                     .ns = node->ns,
                                     .name = node->name,
                                     .piece = log->piece_count,
-                                    .start = r->token_start,
-                                    .end = r->token_end};
+                                    .start = r->token.start,
+                                    .end = r->token.end};
   condition.found = log->found_count;
   if (!holding) hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
-  hp_speculation_apply_edits(r, r->token_end);
+  hp_speculation_apply_edits(r, r->token.end);
   p->joined_piece = log->piece_count;
   condition.piece_count = log->piece_count - condition.piece;
   condition.found_count = log->found_count - condition.found;
@@ -197,7 +197,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   hp_edits_open(&r->edits, start);
   r->sink.length = 0;
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
-  r->in_text = false;
+  r->text.is_open = false;
   if (r->rules->unit_rule_count) hp_speculation_begin_scopes(r);
 }
 
@@ -341,7 +341,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     save_records(r, first);
     hp_speculation_save_scopes(r);
     now->pieces = p->first_piece;
-    now->copied = r->in_text && r->running.texts ? r->text_start : end;
+    now->copied = r->text.is_open && r->running.texts ? r->text.start : end;
     hp_speculation_apply_edits(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
     now->piece_count = p->log->piece_count - p->first_piece;
@@ -361,11 +361,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->notes = p->first_note;
     now->note_count = p->log->note_count - p->first_note;
     now->mute_depth = r->edits.mute_depth;
-    now->in_text = r->in_text;
-    now->text_is_first = r->text_is_first;
-    now->text_start = r->text_start;
-    now->after_cr = r->after_cr;
-    memcpy(now->seen, r->seen, sizeof now->seen);
+    now->text = r->text;
     hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);
     p->log->segments[p->log->segment_count++] = *now;
   }

@@ -56,25 +56,25 @@ static void split_tag(hpar_rewriter *r, const hp_token *t) {
   uint8_t mode = row ? HP_IN_TABLE_BODY : p->outer.base_mode, ns = b->stack[0].ns;
   if (row) p->outer.fostered = false;
   r->stats.tags--;
-  hp_speculation_end_segment(r, r->token_start, NULL);
+  hp_speculation_end_segment(r, r->token.start, NULL);
   p->outer.confident = confident;
-  hp_speculation_begin_segment(r, r->token_start, mode, ns);
+  hp_speculation_begin_segment(r, r->token.start, mode, ns);
   p->now.split_name = t->name;
-  p->now.split_end = r->token_end;
+  p->now.split_end = r->token.end;
   r->stats.tags = 1;
-  hp_outline_take_tag(&r->outline, &r->tag);
+  hp_outline_take_tag(&r->outline, &r->token.tag);
 }
 
 /* Reads the text after a deferred tag as the merger probably does. */
 static void set_raw_text(hpar_rewriter *r) {
-  if (!r->tag.is_end)
-    hp_scanner_set_content(&r->scanner, hp_content_of(r->tag.name, r->options.scripting), r->tag.name);
+  if (!r->token.tag.is_end)
+    hp_scanner_set_content(&r->scanner, hp_content_of(r->token.tag.name, r->options.scripting), r->token.tag.name);
 }
 
 bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
   hp_speculation *p = r->speculation;
   hp_disposition disposition = p->outer.disposition;
-  hp_token token = token_of(&r->tag);
+  hp_token token = token_of(&r->token.tag);
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   if (disposition == HP_DISPOSITION_SPLIT) {
     split_tag(r, &token);
@@ -86,9 +86,9 @@ bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
     return true;
   }
   r->stats.tags--;
-  defer_token(r, &token, r->token_start);
-  if (!r->tag.is_end)
-    hp_scanner_set_content(&r->scanner, hp_content_of(r->tag.name, r->options.scripting), r->tag.name);
+  defer_token(r, &token, r->token.start);
+  if (!r->token.tag.is_end)
+    hp_scanner_set_content(&r->scanner, hp_content_of(r->token.tag.name, r->options.scripting), r->token.tag.name);
   return false;
 }
 
@@ -106,9 +106,9 @@ static bool may_match(hpar_rewriter *r, const hp_bits *set, hp_atom name, uint8_
 /* Returns true if the start tag may match an instruction of the set. NULL is the empty set. The
  * namespace of its element is known only after its insertion. */
 static bool may_match_any(hpar_rewriter *r, const hp_bits *set) {
-  const hp_atom name = r->tag.name;
+  const hp_atom name = r->token.tag.name;
   const hp_open_element *top = r->outline.builder.top;
-  if (!set || !r->has_spans) return false;
+  if (!set || !r->token.has_spans) return false;
   if (may_match(r, set, name == HP_ATOM_IMAGE ? HP_ATOM_IMG : name, HPAR_NAMESPACE_HTML)) return true;
   if (top->ns == HPAR_NAMESPACE_HTML && name != HP_ATOM_SVG && name != HP_ATOM_MATH) return false;
   return may_match(r, set, hp_svg_tag_name(name), HPAR_NAMESPACE_SVG) || may_match(r, set, name, HPAR_NAMESPACE_MATHML);
@@ -132,13 +132,13 @@ void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned =
 
 bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   const hp_speculation *p = r->speculation;
-  bool declares = !r->is_certain && r->tag.name == HP_ATOM_META;
+  bool declares = !r->is_certain && r->token.tag.name == HP_ATOM_META;
   /* The element is probably a child of the outer current node. */
   bool is_child = r->outline.builder.depth <= 1;
   if (!declares && !may_match_any(r, p->deferring) && !(is_child && may_match_any(r, p->uncounted))) return false;
-  hp_token token = token_of(&r->tag);
+  hp_token token = token_of(&r->token.tag);
   r->stats.tags--;
-  defer_token(r, &token, r->token_start);
+  defer_token(r, &token, r->token.start);
   set_raw_text(r);
   return true;
 }
@@ -155,12 +155,12 @@ void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) {
     return;
   }
   hp_token token = {.kind = HP_TOKEN_TEXT, .flags = kind == HP_OUTLINE_OTHER ? 0 : HP_TEXT_WHITE};
-  bool in_text = r->in_text;
-  r->seen[kind] = false;
-  r->in_text = r->token_start > r->text_start || !r->text_is_first;
-  defer_token(r, &token, r->token_start);
-  r->in_text = in_text;
-  memset(r->seen, true, sizeof r->seen); /* the rest of the text is the merger's */
+  bool in_text = r->text.is_open;
+  r->text.seen[kind] = false;
+  r->text.is_open = r->token.start > r->text.start || !r->text.is_first;
+  defer_token(r, &token, r->token.start);
+  r->text.is_open = in_text;
+  memset(r->text.seen, true, sizeof r->text.seen); /* the rest of the text is the merger's */
 }
 
 /* Skips raw text that the merger processes. Returns false at the end of the input. */
@@ -206,7 +206,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
       p->has_ended = true;
       return false;
     }
-    if (r->in_text && r->rules->edits_texts) skip_text(r);
+    if (r->text.is_open && r->rules->edits_texts) skip_text(r);
     p->seeks = false;
     if (!pays_off(p)) {
       p->has_ended = true;
@@ -220,7 +220,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->depth) return true;
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->template_count &&
-              !(r->in_text && r->running.texts);
+              !(r->text.is_open && r->running.texts);
   if (ends) {
     p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;
     if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack[0].node, p->next_bits);

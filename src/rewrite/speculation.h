@@ -102,8 +102,7 @@ typedef struct hp_rewrite_segment {
   hp_edit_counts counts; /* since the last note */
   uint64_t copied;       /* the output ends here: at the text at the end, if rules edit it */
   uint32_t depth, mute_depth;
-  bool in_text, text_is_first, seen[4], after_cr;
-  uint64_t text_start;
+  hp_current_text text; /* at the end */
 } hp_rewrite_segment;
 
 typedef struct hp_rewrite_log {
@@ -281,7 +280,7 @@ static inline bool hp_speculation_take_tag(hpar_rewriter *r) {
 bool hp_speculation_defers_start_tag(hpar_rewriter *rewriter);
 /* Returns true if the tag is left to the merger before the outline has seen it. */
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) {
-  return r->speculation->may_defer && !r->tag.is_end && hp_speculation_defers_start_tag(r);
+  return r->speculation->may_defer && !r->token.tag.is_end && hp_speculation_defers_start_tag(r);
 }
 /* The same for a text of one kind. */
 void hp_speculation_take_text(hpar_rewriter *rewriter, hp_outline_text kind);

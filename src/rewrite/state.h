@@ -58,7 +58,7 @@ typedef struct hp_element {
   hp_merge_target *target; /* of html and body; otherwise NULL */
   hp_atom merges_into;     /* the tag only adds attributes to html or body; 0: an element begins */
   bool has_tag, is_open, is_removed, is_muted;
-  uint64_t end; /* of the tag, which begins at token_start; without a tag, token_start as well */
+  uint64_t end; /* of the tag, which begins at token.start; without a tag, token.start as well */
   hp_bytes before, prepend, append, after, rename, edit_text;
   hp_attribute_edit *edits;
   uint32_t edit_count, edit_capacity;
@@ -155,6 +155,28 @@ typedef struct hp_units {
   hp_bytes find_text;
 } hp_units;
 
+/* The token that the loop processes, or the end of the input. */
+typedef struct hp_current_token {
+  uint64_t start, end;
+  hp_outline_tag tag;
+  bool is_tag, has_spans, at_end;
+  bool is_halved;       /* the merger has run the first half of the tag */
+  bool has_effect;      /* the tag has opened or closed an element */
+  uint32_t name_length; /* of the tag's name in the input */
+  uint64_t inserted_to; /* the end of the last start tag or comment since a rule is for texts */
+  const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */
+  hp_spans spans;       /* attributes of the tag, if `has_spans` */
+} hp_current_token;
+
+/* The text here: rules see it in pieces, or whole when it ends. */
+typedef struct hp_current_text {
+  uint64_t start;     /* of the part that is not delivered */
+  hp_content content; /* the scanner's content at the start of the text */
+  bool is_open, is_first, after_cr;
+  bool is_escaped; /* raw text that loses its tags: its special characters become references */
+  bool seen[4];    /* hp_outline_text */
+} hp_current_text;
+
 struct hpar_rewriter {
   hp_unwind unwind;
   void *owner; /* for callbacks of rules that several rewriters share */
@@ -178,7 +200,8 @@ struct hpar_rewriter {
   hp_names names;
   hp_matching matching;
   hp_scratch scratch;
-  hp_spans spans;
+  hp_current_token token;
+  hp_current_text text;
   hp_edits edits;
   hp_end_records ends;
   hp_sink sink;
@@ -191,27 +214,9 @@ struct hpar_rewriter {
 
   hp_bytes held; /* input from the previous feeds */
   uint64_t received;
-  const char *feed; /* the bytes of the running feed that follow the window */
-  size_t feed_left;
-
-  /* The current token. */
-  uint64_t token_start, token_end;
-  hp_outline_tag tag;
-  bool at_tag, has_spans, at_end;
-  bool is_halved;       /* the merger has run the first half of the current tag */
-  bool has_effect;      /* the current tag has opened or closed an element */
   bool after_less_than; /* the byte before the window is "<" */
-  uint64_t inserted_to; /* the end of the last start tag or comment since text_rules became > 0 */
-  uint32_t name_length; /* of the tag's name in the input */
-  const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */
-
-  /* The current text. */
-  bool in_text, text_is_first, after_cr;
-  /* the raw text loses its tags: its special characters become references */
-  bool escapes_raw_text;
-  hp_content text_content; /* the scanner's content at the start of the text */
-  uint64_t text_start;     /* of the part that is not delivered */
-  bool seen[4];            /* hp_outline_text */
+  const char *feed;     /* the bytes of the running feed that follow the window */
+  size_t feed_left;
 
   uint32_t adopted_capacity;
   hp_bits *adopted_bits;          /* scratch of adoption.c */
@@ -284,7 +289,7 @@ void hp_rewriter_end_text(hpar_rewriter *rewriter, uint64_t position);
 /* Ends the part of the current text before the token, if there is one. Pieces of it may already be
  * delivered: an empty last piece then follows. */
 static inline void hp_rewriter_split_text(hpar_rewriter *r) {
-  if (r->in_text && (r->token_start > r->text_start || !r->text_is_first)) hp_rewriter_end_text(r, r->token_start);
+  if (r->text.is_open && (r->token.start > r->text.start || !r->text.is_first)) hp_rewriter_end_text(r, r->token.start);
 }
 
 /*** declarations.c ***/
@@ -365,7 +370,7 @@ void hp_units_close(hpar_rewriter *rewriter);
 size_t hp_units_memory(const hpar_rewriter *rewriter);
 /* Writes character references for the special characters of raw text that loses its tags. */
 void hp_rewriter_escape_raw_text(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hp_content content);
-/* Gives the text from text_start to `end` to the rules. */
+/* Gives the text from text.start to `end` to the rules. */
 void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 void hp_rewriter_deliver_comment(hpar_rewriter *rewriter, const hp_comment_place *place);
 void hp_rewriter_deliver_doctype(hpar_rewriter *rewriter, const hp_doctype *parts);

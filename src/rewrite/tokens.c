@@ -31,8 +31,8 @@ static const char *whole_upto(const hpar_rewriter *r, const char *from, const ch
 
 /* Delivers pieces of a text that is longer than max_text. */
 static void deliver_long(hpar_rewriter *r, uint64_t position) {
-  while (r->running.texts && position - r->text_start >= r->options.max_text) {
-    const char *from = hp_rewriter_at(r, r->text_start), *part = from + r->options.max_text;
+  while (r->running.texts && position - r->text.start >= r->options.max_text) {
+    const char *from = hp_rewriter_at(r, r->text.start), *part = from + r->options.max_text;
     const char *whole = whole_upto(r, from, part);
     hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
   }
@@ -45,7 +45,7 @@ static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *
   for (const char *at = from, *end; at < to; at = end) {
     end = to - at > PART ? at + PART : to;
     const uint64_t position = hp_scanner_position(s, end);
-    hp_rewriter_escape_raw_text(r, hp_scanner_position(s, at), position, r->text_content);
+    hp_rewriter_escape_raw_text(r, hp_scanner_position(s, at), position, r->text.content);
     hp_edits_apply(&r->edits, &r->sink, s->begin, s->position, position);
     hp_edits_mark(&r->edits, position);
   }
@@ -53,30 +53,30 @@ static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *
 
 /* Escapes the rest of a text whose last rule has retired in it. */
 static void escape_rest(hpar_rewriter *r, uint64_t position) {
-  if (r->running.texts || !r->escapes_raw_text || r->text_content == HP_CONTENT_DATA || r->text_start >= position)
+  if (r->running.texts || !r->text.is_escaped || r->text.content == HP_CONTENT_DATA || r->text.start >= position)
     return;
-  escape_text(r, hp_rewriter_at(r, r->text_start), hp_rewriter_at(r, position));
-  r->text_start = position;
+  escape_text(r, hp_rewriter_at(r, r->text.start), hp_rewriter_at(r, position));
+  r->text.start = position;
 }
 
 void hp_rewriter_end_text(hpar_rewriter *r, uint64_t position) {
-  if (!r->in_text) return;
+  if (!r->text.is_open) return;
   const bool had_rules = r->running.texts;
   deliver_long(r, position);
   if (r->running.texts) hp_rewriter_deliver_text(r, position, true);
   if (had_rules) escape_rest(r, position);
-  r->text_start = position;
-  r->text_is_first = true;
-  r->in_text = false;
+  r->text.start = position;
+  r->text.is_first = true;
+  r->text.is_open = false;
 }
 
 static void begin_text(hpar_rewriter *r, uint64_t position) {
-  if (r->in_text) return;
-  r->in_text = r->text_is_first = true;
-  r->text_start = position;
-  r->text_content = r->scanner.content;
-  r->after_cr = false;
-  memset(r->seen, 0, sizeof r->seen);
+  if (r->text.is_open) return;
+  r->text.is_open = r->text.is_first = true;
+  r->text.start = position;
+  r->text.content = r->scanner.content;
+  r->text.after_cr = false;
+  memset(r->text.seen, 0, sizeof r->text.seen);
 }
 
 /* Notes that the stack had entries up to this index. */
@@ -86,19 +86,19 @@ static void note_depth(hpar_rewriter *r, uint32_t highest) {
 }
 
 static void take_kind(hpar_rewriter *r, hp_outline_text kind, const char *at) {
-  if (r->seen[kind]) return;
-  uint64_t start = r->text_start;
-  bool in_text = r->in_text;
-  r->seen[kind] = true;
-  r->token_start = r->token_end = hp_scanner_position(&r->scanner, at);
-  hp_edits_mark(&r->edits, r->running.texts && in_text ? start : r->token_start);
+  if (r->text.seen[kind]) return;
+  uint64_t start = r->text.start;
+  bool in_text = r->text.is_open;
+  r->text.seen[kind] = true;
+  r->token.start = r->token.end = hp_scanner_position(&r->scanner, at);
+  hp_edits_mark(&r->edits, r->running.texts && in_text ? start : r->token.start);
   hp_outline_take_text(&r->outline, kind);
   if (hp_speculates(r)) hp_speculation_take_text(r, kind);
   note_depth(r, r->outline.builder.depth);
-  if (kind == HP_OUTLINE_NUL) r->seen[HP_OUTLINE_WHITE] = false;
-  if (in_text && !r->in_text) { /* the text begins another node here */
-    r->in_text = r->text_is_first = true;
-    r->text_start = r->token_start > start ? r->token_start : start;
+  if (kind == HP_OUTLINE_NUL) r->text.seen[HP_OUTLINE_WHITE] = false;
+  if (in_text && !r->text.is_open) { /* the text begins another node here */
+    r->text.is_open = r->text.is_first = true;
+    r->text.start = r->token.start > start ? r->token.start : start;
   }
 }
 
@@ -137,22 +137,22 @@ static reference_kind classify_reference(const char *at, const char *end, bool l
 }
 
 static bool is_settled(const hpar_rewriter *r) {
-  return (r->seen[HP_OUTLINE_OTHER] && r->seen[HP_OUTLINE_WHITE]) || !hp_outline_text_matters(&r->outline);
+  return (r->text.seen[HP_OUTLINE_OTHER] && r->text.seen[HP_OUTLINE_WHITE]) || !hp_outline_text_matters(&r->outline);
 }
 
 /* Gives the kinds of the characters to the outline, each once, while they matter. Returns where it
  * stopped: `to`, or an incomplete character reference. */
 static const char *classify(hpar_rewriter *r, const char *from, const char *to) {
   bool references = r->scanner.content == HP_CONTENT_DATA && !hp_scanner_is_in_section(&r->scanner);
-  bool first = !r->seen[0] && !r->seen[1] && !r->seen[2] && !r->seen[3];
+  bool first = !r->text.seen[0] && !r->text.seen[1] && !r->text.seen[2] && !r->text.seen[3];
   for (const char *p = from, *next; p < to && !is_settled(r); p = next, first = false) {
     hp_outline_text kind = HP_OUTLINE_OTHER;
     next = p + 1;
-    if (r->after_cr && *p == '\n') {
-      r->after_cr = false;
+    if (r->text.after_cr && *p == '\n') {
+      r->text.after_cr = false;
       continue;
     }
-    r->after_cr = false;
+    r->text.after_cr = false;
     if (*p == '&' && references) {
       reference_kind found = classify_reference(p, to, r->scanner.last || to < r->scanner.end, &next);
       if (found == REFERENCE_CUT) return p;
@@ -161,7 +161,7 @@ static const char *classify(hpar_rewriter *r, const char *from, const char *to) 
     } else if (hp_class(*p) & HP_BYTE_WHITE) {
       bool newline = *p == '\n' || *p == '\r';
       kind = newline && first ? HP_OUTLINE_NEWLINE : HP_OUTLINE_WHITE;
-      r->after_cr = first && *p == '\r';
+      r->text.after_cr = first && *p == '\r';
     } else if (!*p) {
       kind = HP_OUTLINE_NUL;
     }
@@ -178,10 +178,10 @@ static const char *classify(hpar_rewriter *r, const char *from, const char *to) 
 static void deliver_parts(hpar_rewriter *r, const char *to) {
   uint64_t position = hp_scanner_position(&r->scanner, to);
   deliver_long(r, position);
-  if (!r->running.texts || r->running.whole_texts || position == r->text_start) return;
-  const char *whole = whole_upto(r, hp_rewriter_at(r, r->text_start), to);
+  if (!r->running.texts || r->running.whole_texts || position == r->text.start) return;
+  const char *whole = whole_upto(r, hp_rewriter_at(r, r->text.start), to);
   position = hp_scanner_position(&r->scanner, whole);
-  if (position > r->text_start) hp_rewriter_deliver_text(r, position, false);
+  if (position > r->text.start) hp_rewriter_deliver_text(r, position, false);
 }
 
 /* Returns false if the scanner needs more input to continue. */
@@ -206,7 +206,7 @@ static bool take_text(hpar_rewriter *r) {
   if (r->running.texts) {
     deliver_parts(r, to);
     escape_rest(r, hp_scanner_position(&r->scanner, to));
-  } else if (r->escapes_raw_text && r->scanner.content != HP_CONTENT_DATA) {
+  } else if (r->text.is_escaped && r->scanner.content != HP_CONTENT_DATA) {
     escape_text(r, from, to);
   }
   return true;
@@ -247,12 +247,12 @@ static hp_atom read_name(hpar_rewriter *r) {
 static void take_name(hpar_rewriter *r, hp_atom atom) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
-  r->name_length = (uint32_t)(s->to - s->from);
-  r->tag = (hp_outline_tag){.is_end = s->is_end_tag, .name = atom};
-  r->has_spans = false;
+  r->token.name_length = (uint32_t)(s->to - s->from);
+  r->token.tag = (hp_outline_tag){.is_end = s->is_end_tag, .name = atom};
+  r->token.has_spans = false;
   bool reads = !s->is_end_tag && (outline_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
   s->captures = reads || r->ends.open || r->running.ends || r->keeps_tags;
-  r->has_spans = reads;
+  r->token.has_spans = reads;
 }
 
 static uint64_t hash_bytes(uint64_t hash, hp_name bytes) {
@@ -271,11 +271,11 @@ static uint64_t hash_bytes(uint64_t hash, hp_name bytes) {
 static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
   uint64_t sums[2] = {0, 0};
   const uint64_t key = UINT64_C(0xD6E8FEB86659FD93);
-  for (uint32_t i = 0; i < r->spans.count; i++) {
-    const hp_span *span = &r->spans.items[i];
+  for (uint32_t i = 0; i < r->token.spans.count; i++) {
+    const hp_span *span = &r->token.spans.items[i];
     if (span->is_duplicate) continue;
-    hp_name name = hp_span_name(&r->spans, span, &r->scratch);
-    hp_name value = hp_span_value(&r->spans, span, hp_rewriter_encoding(r), &r->scratch);
+    hp_name name = hp_span_name(&r->token.spans, span, &r->scratch);
+    hp_name value = hp_span_value(&r->token.spans, span, hp_rewriter_encoding(r), &r->scratch);
     sums[0] += hash_bytes(hash_bytes(key, name), value);
     sums[1] += hash_bytes(hash_bytes(~key, value), name);
     tag->has_attributes = true;
@@ -284,31 +284,32 @@ static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
 }
 
 static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
-  const hp_span *span = hp_spans_find(&r->spans, name, strlen(name));
+  const hp_span *span = hp_spans_find(&r->token.spans, name, strlen(name));
   if (!span) return false;
-  hp_name value = hp_span_value(&r->spans, span, hp_rewriter_encoding(r), &r->scratch);
+  hp_name value = hp_span_value(&r->token.spans, span, hp_rewriter_encoding(r), &r->scratch);
   return value.length == strlen(wanted) && hp_ascii_equal(value.bytes, wanted, value.length);
 }
 
 static void read_attributes(hpar_rewriter *r) {
-  hp_outline_tag *tag = &r->tag;
-  hp_spans_begin(&r->spans, r->scanner.from, r->scanner.to, 1 + r->name_length, r->scanner.end);
+  hp_outline_tag *tag = &r->token.tag;
+  hp_spans_begin(&r->token.spans, r->scanner.from, r->scanner.to, 1 + r->token.name_length, r->scanner.end);
   if (!outline_reads(r, tag->name)) return;
-  hp_spans_complete(&r->spans, &r->scratch);
-  if (!r->spans.count) return;
+  hp_spans_complete(&r->token.spans, &r->scratch);
+  if (!r->token.spans.count) return;
   if (tag->name == HP_ATOM_INPUT) tag->is_hidden = has_value(r, "type", "hidden");
   if (tag->name == HP_ATOM_ANNOTATION_XML)
     tag->html_integration = has_value(r, "encoding", "text/html") || has_value(r, "encoding", "application/xhtml+xml");
   if (tag->name == HP_ATOM_FONT)
-    tag->breaks_out = hp_spans_find(&r->spans, "color", 5) || hp_spans_find(&r->spans, "face", 4) ||
-                      hp_spans_find(&r->spans, "size", 4);
+    tag->breaks_out = hp_spans_find(&r->token.spans, "color", 5) || hp_spans_find(&r->token.spans, "face", 4) ||
+                      hp_spans_find(&r->token.spans, "size", 4);
   if (tag->name != HP_ATOM_A && (hp_html_tag(tag->name) & HP_TAG_FORMATTING)) hash_attributes(r, tag);
 }
 
 /* body and html end at the first end tag that leaves their mode. */
 static void end_body(hpar_rewriter *r, uint8_t mode) {
   const hp_builder *b = &r->outline.builder;
-  if (!r->ends.open || b->mode == mode || (r->tag.name != HP_ATOM_BODY && r->tag.name != HP_ATOM_HTML)) return;
+  if (!r->ends.open || b->mode == mode || (r->token.tag.name != HP_ATOM_BODY && r->token.tag.name != HP_ATOM_HTML))
+    return;
   bool ends_html = b->mode == HP_AFTER_AFTER_BODY || b->mode == HP_AFTER_AFTER_FRAMESET;
   if (!ends_html && b->mode != HP_AFTER_BODY) return;
   if (b->depth >= 2 && b->stack[2].node) hp_rewriter_end_at_tag(r, b->stack[2].node);
@@ -335,8 +336,8 @@ static bool loses_tags(hpar_rewriter *r) {
 }
 
 static __attribute__((noinline)) void set_content(hpar_rewriter *r, hp_content content) {
-  hp_scanner_set_content(&r->scanner, content, r->tag.name);
-  r->escapes_raw_text = content != HP_CONTENT_DATA && !r->tag.is_end && loses_tags(r);
+  hp_scanner_set_content(&r->scanner, content, r->token.tag.name);
+  r->text.is_escaped = content != HP_CONTENT_DATA && !r->token.tag.is_end && loses_tags(r);
 }
 
 static inline __attribute__((always_inline)) void update_content(hpar_rewriter *r) {
@@ -352,47 +353,47 @@ static bool is_done(const hpar_rewriter *r) {
 static void apply_many(hpar_rewriter *r) {
   enum { MANY = 6 };
   if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
-  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token_end);
-  hp_edits_mark(&r->edits, r->token_end);
+  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token.end);
+  hp_edits_mark(&r->edits, r->token.end);
 }
 
 /* A filter drops a start tag without effect: after edits, it could have one. The attributes of html
  * and body merge. */
 static __attribute__((noinline)) void drop_ignored_tag(hpar_rewriter *r, uint8_t mode) {
-  const bool merges = r->tag.name == HP_ATOM_HTML || r->tag.name == HP_ATOM_BODY;
-  if (r->tag.is_end || r->has_effect || merges || r->outline.builder.mode != mode) return;
-  hp_rewriter_separate(r, r->token_start, NULL);
-  hp_rewriter_drop(r, r->token_start, r->token_end);
+  const bool merges = r->token.tag.name == HP_ATOM_HTML || r->token.tag.name == HP_ATOM_BODY;
+  if (r->token.tag.is_end || r->token.has_effect || merges || r->outline.builder.mode != mode) return;
+  hp_rewriter_separate(r, r->token.start, NULL);
+  hp_rewriter_drop(r, r->token.start, r->token.end);
 }
 
 static void take_tag(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
-  r->token_start = s->token_start;
-  r->token_end = hp_scanner_position(s, s->to);
-  if (!r->is_halved) hp_edits_mark(&r->edits, r->token_start);
-  r->tag.self_closing = s->self_closing;
+  r->token.start = s->token_start;
+  r->token.end = hp_scanner_position(s, s->to);
+  if (!r->token.is_halved) hp_edits_mark(&r->edits, r->token.start);
+  r->token.tag.self_closing = s->self_closing;
   r->stats.tags++;
-  if (!r->tag.is_end) r->inserted_to = r->token_end;
-  if (r->has_spans) read_attributes(r);
+  if (!r->token.tag.is_end) r->token.inserted_to = r->token.end;
+  if (r->token.has_spans) read_attributes(r);
   r->matching.matcher.is_quirky = r->options.quirks && hp_outline_quirks(&r->outline) == HPAR_QUIRKS;
   uint8_t mode = r->outline.builder.mode;
   if (hp_speculates(r) && hp_speculation_defers_tag(r)) return;
-  r->at_tag = true;
-  r->has_effect = false;
-  hp_outline_take_tag(&r->outline, &r->tag);
+  r->token.is_tag = true;
+  r->token.has_effect = false;
+  hp_outline_take_tag(&r->outline, &r->token.tag);
   if (hp_speculates(r) && !hp_speculation_take_tag(r)) return;
   r->outline.builder.prepared = false;
-  if (r->tag.is_end) end_body(r, mode);
+  if (r->token.tag.is_end) end_body(r, mode);
   if (r->options.filter) drop_ignored_tag(r, mode);
-  r->at_tag = false;
-  for (; r->ends.unmute_after_tag; r->ends.unmute_after_tag--) hp_edits_unmute(&r->edits, r->token_end, &r->unwind);
-  hp_rewriter_insert(r, r->token_end, &r->ends.after_tag);
+  r->token.is_tag = false;
+  for (; r->ends.unmute_after_tag; r->ends.unmute_after_tag--) hp_edits_unmute(&r->edits, r->token.end, &r->unwind);
+  hp_rewriter_insert(r, r->token.end, &r->ends.after_tag);
   r->ends.after_tag.length = 0;
   update_content(r);
   hp_scratch_clear(&r->scratch);
   if (hp_names_are_many(&r->names)) sweep_names(r);
   note_depth(r, r->outline.builder.depth);
-  hp_edits_mark(&r->edits, r->token_end);
+  hp_edits_mark(&r->edits, r->token.end);
   if (r->deadline && r->stats.tags % 64 == 0 && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   apply_many(r);
   if (!is_done(r)) return;
@@ -422,7 +423,7 @@ static __attribute__((cold)) void refuse_token(hpar_rewriter *r) {
     hp_speculation_give_up(r);
     return;
   }
-  hp_edits_mark(&r->edits, r->in_text && r->running.texts && r->text_start < start ? r->text_start : start);
+  hp_edits_mark(&r->edits, r->text.is_open && r->running.texts && r->text.start < start ? r->text.start : start);
   hp_rewriter_fail(r, HPAR_LIMIT_MEMORY, "a tag, comment or doctype is longer than hpar_rewrite_options.max_token");
 }
 
@@ -449,7 +450,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
   hp_outline_run run = hp_outline_run_fast(&r->outline, &fast, s->at, limit, end);
   if (run.at > s->at) {
     s->at = run.at;
-    r->in_text = false;
+    r->text.is_open = false;
     r->stats.tags += run.tags;
     if (run.highest > r->stats.depth) note_depth(r, run.highest);
     hp_edits_mark(&r->edits, hp_scanner_position(s, s->at));
@@ -509,13 +510,13 @@ void hp_rewriter_end(hpar_rewriter *r) {
   uint64_t end = hp_scanner_position(s, s->end);
   if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
   hp_rewriter_end_text(r, end);
-  r->closer = r->edits.mute_depth ? NULL : s->closer;
-  r->token_start = r->token_end = end;
-  r->at_end = true;
+  r->token.closer = r->edits.mute_depth ? NULL : s->closer;
+  r->token.start = r->token.end = end;
+  r->token.at_end = true;
   hp_outline_take_end(&r->outline);
   hp_rewriter_deliver_end(r);
   if (!r->options.filter) return;
   /* What follows the output on the way to a browser must not complete a comment or a tag. */
-  if (r->closer) hp_edits_insert(&r->edits, end, r->closer, strlen(r->closer), &r->unwind);
+  if (r->token.closer) hp_edits_insert(&r->edits, end, r->token.closer, strlen(r->token.closer), &r->unwind);
   hp_rewriter_drop(r, end, r->received);
 }

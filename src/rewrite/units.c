@@ -60,7 +60,7 @@ static bool holds_end_tag(const hpar_rewriter *r, const char *content, size_t le
 
 /* Returns how content is written in a text. If raw text loses its tags, all of it becomes text. */
 static hp_place_kind place_in(const hp_text_piece *t, hpar_content format) {
-  bool escapes = t->rewriter->escapes_raw_text;
+  bool escapes = t->rewriter->text.is_escaped;
   if (t->kind >= HPAR_TEXT_RAW) return escapes ? HP_PLACE_TEXT : HP_PLACE_RAW;
   if (format == HPAR_CONTENT_TEXT) return HP_PLACE_TEXT;
   return escapes ? HP_PLACE_RCDATA : HP_PLACE_HTML;
@@ -187,7 +187,7 @@ static bool finds_end_element(hpar_rewriter *r, const hp_text_piece *t) {
 /* Changes the places of the finds. Markers stay as they are. */
 static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_text_piece *t) {
   const hp_units *u = r->units;
-  if (u->find_count && t->kind != HPAR_TEXT_DATA && !r->escapes_raw_text && finds_end_element(r, t)) return;
+  if (u->find_count && t->kind != HPAR_TEXT_DATA && !r->text.is_escaped && finds_end_element(r, t)) return;
   const uint64_t end = t->offset + t->raw.length;
   uint64_t kept = t->offset;
   marker m = {.from = t->raw.bytes, .to = t->raw.bytes, .end = t->raw.bytes + t->raw.length};
@@ -200,14 +200,14 @@ static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_tex
       while (m.to <= from && m.from < m.end) find_next_marker(&m);
       if (from < m.to && to > m.from) continue;
       if (!m.ends_section) hp_rewriter_separate(r, f->from, f->length ? &text : NULL);
-    } else if (r->escapes_raw_text) {
-      hp_rewriter_escape_raw_text(r, kept, f->from, r->text_content);
+    } else if (r->text.is_escaped) {
+      hp_rewriter_escape_raw_text(r, kept, f->from, r->text.content);
       kept = f->to;
     }
     hp_rewriter_insert(r, f->from, &text);
     hp_rewriter_drop(r, f->from, f->to);
   }
-  if (r->escapes_raw_text) hp_rewriter_escape_raw_text(r, kept, end, r->text_content);
+  if (r->text.is_escaped) hp_rewriter_escape_raw_text(r, kept, end, r->text.content);
 }
 
 static void apply_text(hpar_rewriter *r, hp_text_piece *t) {
@@ -216,7 +216,7 @@ static void apply_text(hpar_rewriter *r, hp_text_piece *t) {
   if (t->is_removed) {
     hp_rewriter_insert(r, t->offset, &t->replacement);
     hp_rewriter_drop(r, t->offset, end);
-  } else if (r->units->find_count || r->escapes_raw_text) {
+  } else if (r->units->find_count || r->text.is_escaped) {
     apply_finds(r, t);
   }
   if (t->after.length && t->kind == HPAR_TEXT_DATA && !t->is_removed) hp_rewriter_separate(r, end, &t->after);
@@ -226,14 +226,14 @@ static void apply_text(hpar_rewriter *r, hp_text_piece *t) {
 void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   hp_text_piece *t = &r->units->piece;
   /* The scanner leaves raw text at an end tag, without set_content. */
-  if (r->text_content == HP_CONTENT_DATA) r->escapes_raw_text = false;
+  if (r->text.content == HP_CONTENT_DATA) r->text.is_escaped = false;
   if (hp_speculates(r) && hp_speculation_leaves_text(r, end, is_last)) return;
-  hp_edits_mark(&r->edits, r->text_start);
+  hp_edits_mark(&r->edits, r->text.start);
   t->rewriter = r;
-  t->offset = r->text_start;
-  t->raw = (hpar_string){hp_rewriter_at(r, r->text_start), (size_t)(end - r->text_start)};
-  t->kind = kind_of(r->text_content);
-  t->is_first = r->text_is_first;
+  t->offset = r->text.start;
+  t->raw = (hpar_string){hp_rewriter_at(r, r->text.start), (size_t)(end - r->text.start)};
+  t->kind = kind_of(r->text.content);
+  t->is_first = r->text.is_first;
   t->is_last = is_last;
   t->is_removed = false;
   t->before.length = t->after.length = t->replacement.length = 0;
@@ -251,8 +251,8 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     hp_rewriter_take_result(r, rule->given.text(&t->shown, rule->given.context), i);
   }
   apply_text(r, t);
-  r->text_start = end;
-  r->text_is_first = false;
+  r->text.start = end;
+  r->text.is_first = false;
 }
 
 typedef struct decoding {
@@ -435,8 +435,8 @@ void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
   }
   if (!d.is_removed) return;
   r->scanner.closer = NULL;
-  hp_rewriter_separate(r, r->token_start, NULL);
-  hp_rewriter_drop(r, r->token_start, r->token_end);
+  hp_rewriter_separate(r, r->token.start, NULL);
+  hp_rewriter_drop(r, r->token.start, r->token.end);
 }
 
 hpar_status hpar_doctype_remove(hpar_doctype *d) {
@@ -465,6 +465,6 @@ void hp_rewriter_deliver_end(hpar_rewriter *r) {
     }
     if (rule->given.document_end) hp_rewriter_take_result(r, rule->given.document_end(&end, rule->given.context), i);
   }
-  if (r->phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token_start, &r->ends.after_tag);
-  hp_rewriter_insert(r, r->token_start, &r->ends.after_tag);
+  if (r->phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token.start, &r->ends.after_tag);
+  hp_rewriter_insert(r, r->token.start, &r->ends.after_tag);
 }

@@ -39,7 +39,7 @@ const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *r) { return r->enco
 
 static uint64_t retained(const hpar_rewriter *r) {
   uint64_t position = hp_scanner_retained(&r->scanner);
-  return r->in_text && r->running.texts && r->text_start < position ? r->text_start : position;
+  return r->text.is_open && r->running.texts && r->text.start < position ? r->text.start : position;
 }
 
 static size_t element_memory(const hp_element *e) {
@@ -51,7 +51,7 @@ static size_t element_memory(const hp_element *e) {
 static size_t memory_of(const hpar_rewriter *r) {
   return sizeof *r + r->held.capacity + hp_outline_memory(&r->outline) + hp_matching_memory(&r->matching) +
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
-         hp_end_records_memory(&r->ends) + r->spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
+         hp_end_records_memory(&r->ends) + r->token.spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
          r->running.capacity * sizeof *r->running.states + hp_units_memory(r) + hp_merge_targets_memory(r) +
          (r->sink.buffer ? HP_SINK_BYTES : 0);
 }

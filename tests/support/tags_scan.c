@@ -10,8 +10,8 @@ static hp_name name_of_rewriter(const void *table, hp_atom atom) { return hp_nam
 /* The rewriter may have freed an unknown name after the tag. An end tag's name has no atom if no
  * open element has the name. */
 static uint64_t name_of_tag(const hpar_rewriter *r, const char *text) {
-  if (r->tag.name != HP_NO_ATOM && r->tag.name < HP_KNOWN_ATOMS) return r->tag.name;
-  return tag_hash_name((hp_name){text + r->token_start + 1 + r->tag.is_end, r->name_length});
+  if (r->token.tag.name != HP_NO_ATOM && r->token.tag.name < HP_KNOWN_ATOMS) return r->token.tag.name;
+  return tag_hash_name((hp_name){text + r->token.start + 1 + r->token.tag.is_end, r->token.name_length});
 }
 
 static void note_scanned(tag_scanner *scanner, const char *text, uint64_t end) {
@@ -21,10 +21,10 @@ static void note_scanned(tag_scanner *scanner, const char *text, uint64_t end) {
                .end = end,
                .state = tag_hash_state(b, hp_outline_quirks(&r->outline), name_of_rewriter, &r->names),
                .content = (uint8_t)r->scanner.content};
-  if (r->token_end == end) {
-    noted.start = r->token_start;
+  if (r->token.end == end) {
+    noted.start = r->token.start;
     noted.name = name_of_tag(r, text);
-    noted.is_end = r->tag.is_end;
+    noted.is_end = r->token.tag.is_end;
   }
   tag_add(&scanner->tags, noted);
 }
