@@ -21,9 +21,9 @@ static void flush(hpar_rewriter *r, uint64_t position) {
 
 void hp_rewriter_scan_until(hpar_rewriter *r, size_t to) {
   hp_scanner *s = &r->scanner;
-  r->limit = s->begin + to;
-  if (s->at < r->limit) hp_rewriter_scan(r);
-  r->limit = NULL;
+  r->window.limit = s->begin + to;
+  if (s->at < r->window.limit) hp_rewriter_scan(r);
+  r->window.limit = NULL;
 }
 
 void hp_rewriter_leave_raw_text(hpar_rewriter *r) {
@@ -46,13 +46,13 @@ static bool is_at_boundary(const hpar_rewriter *r) {
 static void read_truth(hpar_rewriter *r) {
   const uint32_t words = r->matching.matcher.words;
   if (!r->rules->needs_frames) return;
-  hp_grow(&r->adopted_bits, &r->adopted_capacity, 4 * (size_t)words, &r->unwind);
-  hp_matching_outer_bits(&r->matching, r->outline.builder.top->node, r->adopted_bits + 2 * (size_t)words);
+  hp_grow(&r->parallel.adopted_bits, &r->parallel.adopted_capacity, 4 * (size_t)words, &r->unwind);
+  hp_matching_outer_bits(&r->matching, r->outline.builder.top->node, r->parallel.adopted_bits + 2 * (size_t)words);
 }
 
 /* Returns what read_truth has written. */
 static const hp_bits *truth_of(const hpar_rewriter *r) {
-  return r->adopted_bits + 2 * (size_t)r->matching.matcher.words;
+  return r->parallel.adopted_bits + 2 * (size_t)r->matching.matcher.words;
 }
 
 /* Returns true if no element of the segment reads a bit of the outer frame that differs from the
@@ -115,7 +115,8 @@ static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const 
 
 static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->outline.builder;
-  if (log->encoding != r->encoding || log->is_certain != r->is_certain || log->quirks != r->outline.quirks)
+  if (log->encoding != r->encoding.used || log->is_certain != r->encoding.is_certain ||
+      log->quirks != r->outline.quirks)
     return false;
   if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
   return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&
@@ -128,7 +129,7 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
 static uint32_t map_frame(hpar_rewriter *r, const hp_bits *own, bool *has_child) {
   const uint32_t words = r->matching.matcher.words;
   const hp_bits *heir = truth_of(r) + words;
-  hp_bits *bits = r->adopted_bits;
+  hp_bits *bits = r->parallel.adopted_bits;
   *has_child = true;
   if (!r->rules->skips_tags) return hp_matching_adopt_frame(&r->matching, (const hp_frame *)(const void *)own, heir);
   for (uint32_t w = 0; w < words; w++) {
@@ -329,11 +330,11 @@ static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
 /* Rewrites up to `to`, between segments of a chunk. Returns the number of bytes. */
 static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
   const size_t from = offset_of(r);
-  const uint64_t begin = r->trace ? hp_now() : 0, position = r->scanner.position;
+  const uint64_t begin = r->parallel.trace ? hp_now() : 0, position = r->scanner.position;
   hp_rewriter_scan_until(r, to);
   if (begin && offset_of(r) > from)
-    r->trace->trace.event(&r->trace->trace, HP_EVENT_ROLL_BACK, 0, number, begin, hp_now(), position + from,
-                          position + offset_of(r));
+    r->parallel.trace->trace.event(&r->parallel.trace->trace, HP_EVENT_ROLL_BACK, 0, number, begin, hp_now(),
+                                   position + from, position + offset_of(r));
   return offset_of(r) - from;
 }
 

@@ -18,7 +18,8 @@ hpar_status hp_confirm_open(hpar_rewriter *r, hpar_write_callback write, void *c
 /* The encoding of the output is known with the first output only. */
 static hpar_status begin(hpar_rewriter *r) {
   const hp_stream_options *o = &r->options;
-  const bool is_utf8 = r->decoder || (o->encoding && r->encoding && r->encoding->kind == HP_ENCODING_UTF8);
+  const bool is_utf8 =
+      r->encoding.decoder || (o->encoding && r->encoding.used && r->encoding.used->kind == HP_ENCODING_UTF8);
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT,   .encoding = is_utf8 ? "utf-8" : o->encoding,
                                         .fragment = o->fragment,     .no_scripting = !o->scripting,
                                         .quirks = o->quirks,         .utf16 = HPAR_UTF16_REFUSE,

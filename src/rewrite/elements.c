@@ -25,7 +25,7 @@ void hp_rewriter_write_separator(hpar_rewriter *r, uint64_t position) {
   const hp_scanner *s = &r->scanner;
   if (s->content != HP_CONTENT_DATA || hp_scanner_is_in_section(s) || r->token.closer) return;
   if (r->token.is_tag && r->token.tag.is_end && s->ends_raw_text) return;
-  bool follows = position > s->position ? hp_rewriter_at(r, position)[-1] == '<' : r->after_less_than;
+  bool follows = position > s->position ? hp_rewriter_at(r, position)[-1] == '<' : r->window.after_less_than;
   if (follows) hp_rewriter_insert(r, position, &(hp_bytes){nothing, 3, 0});
 }
 
@@ -369,9 +369,7 @@ static void read_meta(hpar_rewriter *r) {
   named = hp_change_encoding(&hp_windows1252, named);
   if (named->kind == HP_ENCODING_ISO_2022_JP)
     hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "the page declares ISO-2022-JP, which the rewriter does not read");
-  r->encoding = named;
-  r->is_certain = true;
-  r->scanner.has_wide_trails = hp_has_wide_trails(named);
+  hp_rewriter_use_encoding(r, named, true);
 }
 
 /* The element began earlier, so only edits of attributes remain. A tag that a rule would remove
@@ -439,7 +437,7 @@ void hp_rewriter_inserted(void *context, const hp_outline_insertion *given) {
   r->token.has_effect = true;
   bool has_tag = insertion.from_tag && r->token.is_tag && !r->token.tag.is_end;
   if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);
-  if (has_tag && node->name == HP_ATOM_META && !r->is_certain && r->token.has_spans) read_meta(r);
+  if (has_tag && node->name == HP_ATOM_META && !r->encoding.is_certain && r->token.has_spans) read_meta(r);
   if (node->name == HP_ATOM_HTML || node->name == HP_ATOM_BODY)
     match_target(r, &insertion, has_tag);
   else

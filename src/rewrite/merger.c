@@ -30,8 +30,8 @@ void hp_rewrite_team_publish(hp_rewrite_team *t) {
   const memory_order order = memory_order_relaxed;
   const bool frameset_ok = t->is_past_begin && r->outline.builder.frameset_ok;
   atomic_store_explicit(&t->passed, hp_scanner_position(&r->scanner, r->scanner.at), order);
-  atomic_store_explicit(&t->encoding, r->encoding, order);
-  atomic_store_explicit(&t->is_certain, r->is_certain, order);
+  atomic_store_explicit(&t->encoding, r->encoding.used, order);
+  atomic_store_explicit(&t->is_certain, r->encoding.is_certain, order);
   atomic_store_explicit(&t->frameset_ok, frameset_ok, order);
   if (atomic_load_explicit(&t->active_rules, order) != r->running.active) hp_rewrite_team_publish_retired(t);
   for (uint32_t i = 0; i < t->scope_words; i++) atomic_store_explicit(&t->scopes[i], t->lessons.scopes[i], order);
@@ -82,7 +82,7 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
   t->counters.rewritten_bytes += at - from;
   t->exact_ns += hp_now() - begin;
   t->exact_bytes += at - from;
-  if (r->trace) hp_rewrite_team_note(t, HP_EVENT_EXACT, 0, hp_chunks_number(&t->chunks), begin, from, at);
+  if (r->parallel.trace) hp_rewrite_team_note(t, HP_EVENT_EXACT, 0, hp_chunks_number(&t->chunks), begin, from, at);
   return at > from;
 }
 

@@ -18,7 +18,7 @@ static void leave_initial_mode(hpar_rewriter *r) {
  * runs yet, the first output leaves before the threads start. */
 static void rewrite_beginning(hpar_rewriter *r) {
   enum { BEGINNING = 8 << 10, LONG = 32 << 10 };
-  const hp_rewrite_team *t = r->team;
+  const hp_rewrite_team *t = r->parallel.team;
   const bool is_divided = t && (t->division.cuts || t->division.chunk_size || t->division.is_inline);
   const bool has_use = r->rules->has_scopes || !t || !t->pool;
   if (!has_use || is_divided || (size_t)(r->scanner.end - r->scanner.at) < LONG) return;
@@ -35,16 +35,16 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   leave_initial_mode(r);
   if (r->phase == HP_PHASE_RUNS) rewrite_beginning(r);
   if (r->phase == HP_PHASE_RUNS && r->outline.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
-    hp_rewrite_team *t = r->team;
+    hp_rewrite_team *t = r->parallel.team;
     hp_rewrite_team_begin(t, r);
     hpar_status status = hp_try(&r->unwind, hp_rewrite_team_merge, t);
-    r->limit = NULL;
+    r->window.limit = NULL;
     r->matching.matcher.watch = NULL;
     atomic_store(&t->passed, UINT64_MAX);
     if (!t->division.is_inline) hp_pool_end(t->pool);
     t->counters.chunks += t->chunks.number;
     t->counters.skipped_chunks += t->chunks.skipped;
-    if (r->trace) r->trace->report(r->trace);
+    if (r->parallel.trace) r->parallel.trace->report(r->parallel.trace);
     if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
   }
   if (r->phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);
@@ -74,22 +74,22 @@ static bool fits_rules(const hpar_rules *rules) {
 bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
   enum { BREAK_EVEN = 256 << 10, TWO_CHUNKS = 64 << 10 };
   const hp_stream_options *o = &r->options;
-  const hp_rewrite_division *division = r->team ? &r->team->division : NULL;
+  const hp_rewrite_division *division = r->parallel.team ? &r->parallel.team->division : NULL;
   bool is_divided = division && (division->cuts || division->chunk_size);
   if (length < TWO_CHUNKS && !is_divided) return false;
   if (o->mode == HPAR_MODE_SEQUENTIAL || (o->mode == HPAR_MODE_AUTO && (o->threads < 2 || length < BREAK_EVEN)))
     return false;
-  if (o->max_depth || o->max_memory || o->max_time_ns || o->fragment || o->filter || r->decoder) return false;
+  if (o->max_depth || o->max_memory || o->max_time_ns || o->fragment || o->filter || r->encoding.decoder) return false;
   return r->phase == HP_PHASE_RUNS && fits_rules(r->rules);
 }
 
 hpar_status hp_rewriter_divide(hpar_rewriter *r, const hp_rewrite_division *division) {
-  if (!r->team) r->team = hp_rewrite_team_create();
-  if (!r->team) return HPAR_ERROR_MEMORY;
-  r->team->division = *division;
+  if (!r->parallel.team) r->parallel.team = hp_rewrite_team_create();
+  if (!r->parallel.team) return HPAR_ERROR_MEMORY;
+  r->parallel.team->division = *division;
   return HPAR_OK;
 }
 
 hp_rewrite_counters hp_rewriter_counters(const hpar_rewriter *r) {
-  return r->team ? r->team->counters : (hp_rewrite_counters){0};
+  return r->parallel.team ? r->parallel.team->counters : (hp_rewrite_counters){0};
 }

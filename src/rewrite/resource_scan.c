@@ -421,7 +421,7 @@ static hpar_status run(hp_resource_scan *s) {
       .utf16 = HPAR_UTF16_REFUSE, .max_token = SIZE_MAX,
       .max_text = SIZE_MAX};
   hpar_status status = hpar_rewriter_begin(r, s->rules, &options, NULL, NULL);
-  if (status == HPAR_OK && !part->is_certain) r->encoding = part->encoding;
+  if (status == HPAR_OK && !part->is_certain) r->encoding.used = part->encoding;
   s->shift = part->from - prefix;
   if (status == HPAR_OK && prefix) status = hpar_rewriter_feed(r, part->prefix, prefix);
   if (status == HPAR_OK) status = hpar_rewriter_feed(r, part->bytes + part->from, part->to - part->from);
@@ -439,11 +439,11 @@ hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, 
   s->picture_count = s->picture_number = s->source_count = 0;
   hp_scratch_clear(&s->kept);
   hpar_status status = run(s);
-  if (status != HPAR_OK) *error = s->rewriter->error;
+  if (status != HPAR_OK) *error = s->rewriter->failed.error;
   return status;
 }
 
 const hp_encoding *hp_resource_scan_declared(const hp_resource_scan *s) {
-  const hp_encoding *now = s->rewriter->encoding;
+  const hp_encoding *now = s->rewriter->encoding.used;
   return !s->part->is_certain && strcmp(now->name, s->part->encoding->name) != 0 ? now : NULL;
 }

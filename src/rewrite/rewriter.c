@@ -24,45 +24,45 @@ hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
   hpar_rewriter *made = hp_allocate_aligned(HP_CACHE_LINE, sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
   memset(made, 0, sizeof *made);
-  made->error = "";
+  made->failed.error = "";
   hp_hash_open();
   *rewriter = made;
   return HPAR_OK;
 }
 
 static void free_rewriter(hpar_rewriter *r) {
-  if (r->trace) r->trace->destroy(r->trace);
+  if (r->parallel.trace) r->parallel.trace->destroy(r->parallel.trace);
   hp_outline_close(&r->outline);
   hp_names_close(&r->names);
   hp_matching_close(&r->matching);
   hp_scratch_close(&r->scratch);
   hp_edits_close(&r->edits);
   hp_sink_close(&r->sink);
-  hp_decoder_destroy(r->decoder);
+  hp_decoder_destroy(r->encoding.decoder);
   hp_free(r->token.spans.items);
-  hp_bytes_free(&r->held);
+  hp_bytes_free(&r->window.held);
   hp_end_records_close(&r->ends);
   hp_bytes *buffers[] = {&r->element.before, &r->element.prepend, &r->element.append,
                          &r->element.after,  &r->element.rename,  &r->element.edit_text};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
   hp_units_close(r);
 #if HPAR_PARALLEL
-  hp_rewrite_team_destroy(r->team);
+  hp_rewrite_team_destroy(r->parallel.team);
 #endif
   if (r->confirmer) free_rewriter(r->confirmer);
-  hp_free(r->adopted_bits);
+  hp_free(r->parallel.adopted_bits);
   hp_merge_targets_close(r);
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
   hp_free(r->element.scopes.items);
   hp_running_rules_close(&r->running);
-  hp_free(r->failure);
+  hp_free(r->calls.failure);
   hp_free(r);
 }
 
 void hpar_rewriter_destroy(hpar_rewriter *r) {
   if (!r) return;
-  if (hp_destroy_use(&r->use))
+  if (hp_destroy_use(&r->calls.use))
     free_rewriter(r);
   else
     r->sink.status = HPAR_ERROR_ARGUMENT; /* the running call writes no more */
@@ -73,41 +73,45 @@ const hpar_error *hpar_rewriter_error(const hpar_rewriter *r) {
   static const hpar_error none = {HPAR_OK, 0, SIZE_MAX, ""};
   static const hpar_error unknown = {HPAR_ERROR_MEMORY, 0, SIZE_MAX, "out of memory"};
   if (!r) return &missing;
-  if (r->last == HPAR_OK) return &none;
-  return r->failure ? r->failure : &unknown;
+  if (r->calls.last == HPAR_OK) return &none;
+  return r->calls.failure ? r->calls.failure : &unknown;
 }
 
 static hpar_status refuse(hpar_rewriter *r, hpar_status status, const char *error) {
-  r->error = error;
+  r->failed.error = error;
   return status;
 }
 
 /* Refuses an argument of one call. The reason why the stream has ended stays for later calls. */
 static hpar_status refuse_argument(hpar_rewriter *r, const char *error) {
-  r->refusal = error;
+  r->calls.refusal = error;
   return HPAR_ERROR_ARGUMENT;
 }
 
 /* Refuses a structure of the caller, and keeps the reason. */
 static hpar_status refuse_structure(hpar_rewriter *r, const hpar_error *error) {
-  if (!r->failure) r->failure = hp_allocate(sizeof *r->failure);
-  if (r->failure) *r->failure = *error;
-  r->refusal = r->failure ? r->failure->text : "a structure is not valid";
+  if (!r->calls.failure) r->calls.failure = hp_allocate(sizeof *r->calls.failure);
+  if (r->calls.failure) *r->calls.failure = *error;
+  r->calls.refusal = r->calls.failure ? r->calls.failure->text : "a structure is not valid";
   return error->status;
 }
 
 /* Begins a call from outside. Returns false if the rewriter is missing or in a call. */
-static bool enter(hpar_rewriter *r) { return r && hp_begin_sole_use(&r->use); }
+static bool enter(hpar_rewriter *r) { return r && hp_begin_sole_use(&r->calls.use); }
 
 static hpar_status leave(hpar_rewriter *r, hpar_status status) {
-  if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->status == status)
-    r->error = r->confirmer->error;
-  const char *reason = r->refusal ? r->refusal : *r->error ? r->error : hpar_status_text(status);
-  r->refusal = NULL;
-  r->last = status;
-  if (status != HPAR_OK && !r->failure && (r->failure = hp_allocate(sizeof *r->failure))) r->failure->text[0] = 0;
-  if (status != HPAR_OK && r->failure && reason != r->failure->text) hp_explain(r->failure, status, "%s", reason);
-  if (hp_end_use(&r->use)) free_rewriter(r);
+  if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->failed.status == status)
+    r->failed.error = r->confirmer->failed.error;
+  const char *reason = r->calls.refusal   ? r->calls.refusal
+                       : *r->failed.error ? r->failed.error
+                                          : hpar_status_text(status);
+  r->calls.refusal = NULL;
+  r->calls.last = status;
+  if (status != HPAR_OK && !r->calls.failure && (r->calls.failure = hp_allocate(sizeof *r->calls.failure)))
+    r->calls.failure->text[0] = 0;
+  if (status != HPAR_OK && r->calls.failure && reason != r->calls.failure->text)
+    hp_explain(r->calls.failure, status, "%s", reason);
+  if (hp_end_use(&r->calls.use)) free_rewriter(r);
   return status;
 }
 
@@ -157,9 +161,7 @@ static bool is_utf16(const hp_encoding *e) {
 
 /* Sets the encoding, or what happens to an encoding that the scanner does not read. */
 static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
-  r->encoding = encoding;
-  r->is_certain = true;
-  r->scanner.has_wide_trails = hp_has_wide_trails(encoding);
+  hp_rewriter_use_encoding(r, encoding, true);
   if (encoding->kind == HP_ENCODING_ISO_2022_JP)
     return refuse(r, HPAR_ERROR_UNSUPPORTED, "the rewriter does not read ISO-2022-JP");
   if (encoding->kind == HP_ENCODING_REPLACEMENT)
@@ -171,8 +173,8 @@ static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
     r->stats.passed_through = true;
     return HPAR_OK;
   }
-  hpar_status status = hp_decoder_create(&r->decoder, encoding);
-  r->encoding = &hp_utf8;
+  hpar_status status = hp_decoder_create(&r->encoding.decoder, encoding);
+  r->encoding.used = &hp_utf8;
   r->stats.decoded = true;
   return status;
 }
@@ -203,15 +205,15 @@ static bool begin_fragment(hpar_rewriter *r, const char *text) {
 static hpar_status open_stream(void *argument) {
   hpar_rewriter *r = argument;
   hp_outline_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, hp_rewriter_merged, r};
-  hp_bytes_extend(&r->held, FIRST_BYTES, &r->unwind); /* for the beginning of a byte order mark */
-  r->held.length = 0;
+  hp_bytes_extend(&r->window.held, FIRST_BYTES, &r->unwind); /* for a byte order mark */
+  r->window.held.length = 0;
   hp_names_open(&r->names, &r->rules->document->atoms, &r->unwind);
   hp_outline_open(&r->outline, &events, r->options.scripting, &r->unwind);
   hp_matching_open(&r->matching, r->rules, &r->outline, &r->unwind);
   open_rules(r);
   /* An implied element begins before a tag. The limit of depth ends the output before one, and a
    * filter drops tags. */
-  r->keeps_tags = r->rules->reads_implied || r->options.max_depth || r->options.filter;
+  r->window.keeps_tags = r->rules->reads_implied || r->options.max_depth || r->options.filter;
   r->scanner.takes_cdata = takes_cdata;
   r->scanner.context = &r->outline;
   r->scanner.captures_doctypes = true;
@@ -223,29 +225,29 @@ static hpar_status open_stream(void *argument) {
 
 static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback write, void *context) {
   r->rules = rules;
-  r->status = HPAR_OK;
+  r->failed.status = HPAR_OK;
   hp_scanner_open(&r->scanner);
   hp_edits_open(&r->edits, 0);
   hp_sink_open(&r->sink, write, context);
   hp_scratch_clear(&r->scratch);
-  hp_decoder_destroy(r->decoder);
-  r->decoder = NULL;
+  hp_decoder_destroy(r->encoding.decoder);
+  r->encoding.decoder = NULL;
   r->scratch.unwind = &r->unwind;
-  r->encoding = NULL;
-  r->is_certain = false;
-  r->held.length = 0;
-  r->received = r->mark_bytes = 0;
+  r->encoding.used = NULL;
+  r->encoding.is_certain = false;
+  r->window.held.length = 0;
+  r->window.received = r->window.mark_bytes = 0;
   hp_end_records_reset(&r->ends);
-  r->token.is_tag = r->token.at_end = r->token.is_halved = r->text.is_open = r->after_less_than = r->text.is_escaped =
-      false;
+  r->token.is_tag = r->token.at_end = r->token.is_halved = r->text.is_open = r->window.after_less_than =
+      r->text.is_escaped = false;
   r->token.closer = NULL;
   r->element.rewriter = r;
   r->element.target = NULL;
   hp_merge_targets_reset(r);
-  r->limit = NULL;
-  r->speculation = NULL;
+  r->window.limit = NULL;
+  r->parallel.speculation = NULL;
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
-  r->deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
+  r->options.deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
 }
 
 hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merger, hpar_write_callback write,
@@ -260,7 +262,7 @@ hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merge
 
 static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
                          hpar_write_callback write, void *context) {
-  r->error = "";
+  r->failed.error = "";
   r->phase = HP_PHASE_NONE;
   hp_running_rules_release(&r->running);
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
@@ -270,7 +272,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   r->unwind.separates = mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1);
   hp_begin_use(&rules->use);
   r->running.held = rules;
-  if (r->trace) r->trace->begin(r->trace);
+  if (r->parallel.trace) r->parallel.trace->begin(r->parallel.trace);
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
@@ -282,12 +284,12 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
       if (!encoding)
         status = refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.encoding is no label");
       else if (is_utf16(encoding))
-        r->encoding = encoding; /* unless there is a byte order mark: see sniff */
+        r->encoding.used = encoding; /* unless there is a byte order mark: see sniff */
       else
         status = set_encoding(r, encoding);
     }
   }
-  bool may_pass = r->phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding);
+  bool may_pass = r->phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding.used);
   if (status == HPAR_OK && !r->running.active && may_pass) r->phase = HP_PHASE_PASSES;
   if (status != HPAR_OK) r->phase = HP_PHASE_NONE;
   return status;
@@ -311,21 +313,21 @@ static bool sniff(hpar_rewriter *r, const char *bytes, size_t length, bool last,
   size_t three = length < 3 ? length : 3, two = length < 2 ? length : 2;
   if (length >= 3 && !memcmp(bytes, utf8, 3)) {
     *status = set_encoding(r, &hp_utf8);
-    r->mark_bytes = 3;
+    r->window.mark_bytes = 3;
   } else if (length >= 2 && !memcmp(bytes, le, 2))
     *status = set_encoding(r, &hp_utf16le);
   else if (length >= 2 && !memcmp(bytes, be, 2))
     *status = set_encoding(r, &hp_utf16be);
   else if (!last && (!memcmp(bytes, utf8, three) || !memcmp(bytes, le, two) || !memcmp(bytes, be, two)))
     return false;
-  else if (is_utf16(r->encoding))
-    *status = set_encoding(r, r->encoding);
+  else if (is_utf16(r->encoding.used))
+    *status = set_encoding(r, r->encoding.used);
   if (r->phase == HP_PHASE_BEGIN) r->phase = HP_PHASE_RUNS;
   return true;
 }
 
 static hpar_status feed_any(hpar_rewriter *r, const char *bytes, size_t length, bool last) {
-  if (r->decoder) return hp_decoder_run(r->decoder, bytes, length, last, feed_decoded, r);
+  if (r->encoding.decoder) return hp_decoder_run(r->encoding.decoder, bytes, length, last, feed_decoded, r);
   return hp_window_feed(r, bytes, length);
 }
 
@@ -335,19 +337,19 @@ static hpar_status feed_first(hpar_rewriter *r, const char *bytes, size_t length
   enum { MAX_MARK = 3 };
   hpar_status status = HPAR_OK;
   char first[MAX_MARK];
-  if (!r->held.length && sniff(r, bytes, length, last, &status))
+  if (!r->window.held.length && sniff(r, bytes, length, last, &status))
     return status ? status : feed_any(r, bytes, length, false);
-  size_t part = MAX_MARK - r->held.length, count = r->held.length;
+  size_t part = MAX_MARK - r->window.held.length, count = r->window.held.length;
   if (part > length) part = length;
-  memcpy(first, r->held.data, count);
+  memcpy(first, r->window.held.data, count);
   if (part) memcpy(first + count, bytes, part);
   count += part;
   if (!sniff(r, first, count, last, &status)) {
-    memcpy(r->held.data, first, count);
-    r->held.length = (uint32_t)count;
+    memcpy(r->window.held.data, first, count);
+    r->window.held.length = (uint32_t)count;
     return HPAR_OK;
   }
-  r->held.length = 0;
+  r->window.held.length = 0;
   if (!status) status = feed_any(r, first, count, false);
   return !status && part < length ? feed_any(r, bytes + part, length - part, false) : status;
 }
@@ -356,9 +358,9 @@ static hpar_status feed_first(hpar_rewriter *r, const char *bytes, size_t length
 static hpar_status exceed_input(hpar_rewriter *r, const char *bytes, size_t length) {
   hpar_status status = HPAR_OK;
   if (r->phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
-  if (status == HPAR_OK && r->status == HPAR_OK) {
+  if (status == HPAR_OK && r->failed.status == HPAR_OK) {
     if (r->phase == HP_PHASE_PASSES) { /* the input before the limit is in the output */
-      r->status = HPAR_LIMIT_INPUT;
+      r->failed.status = HPAR_LIMIT_INPUT;
       r->stats.failed_at = r->stats.input_bytes;
       if (r->options.on_failure != HPAR_FAIL_PASS) status = HPAR_LIMIT_INPUT;
     } else {
@@ -369,9 +371,9 @@ static hpar_status exceed_input(hpar_rewriter *r, const char *bytes, size_t leng
 }
 
 static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
-  if (r->phase == HP_PHASE_FAILED) return r->status;
+  if (r->phase == HP_PHASE_FAILED) return r->failed.status;
   uint64_t most = r->options.max_input, left = most ? most - r->stats.input_bytes : UINT64_MAX;
-  size_t rest = r->status == HPAR_OK && length > left ? length - (size_t)left : 0;
+  size_t rest = r->failed.status == HPAR_OK && length > left ? length - (size_t)left : 0;
   length -= rest;
   r->stats.input_bytes += length;
   hpar_status status = HPAR_OK;
@@ -384,7 +386,7 @@ static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
   if (status == HPAR_OK && rest) status = exceed_input(r, bytes + length, rest);
   hp_sink_flush(&r->sink);
   if (status == HPAR_OK && r->sink.status != HPAR_OK) status = hp_window_fail(r, r->sink.status);
-  if (status != HPAR_OK && r->status == HPAR_OK) r->status = status;
+  if (status != HPAR_OK && r->failed.status == HPAR_OK) r->failed.status = status;
   if (status != HPAR_OK) r->phase = HP_PHASE_FAILED;
   return status;
 }
@@ -392,8 +394,9 @@ static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
 static hpar_status feed_some(hpar_rewriter *r, const char *bytes, size_t length) {
   if (r->phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
   if (!bytes && length) return refuse_argument(r, "bytes is NULL");
-  if (!length) return r->phase == HP_PHASE_FAILED ? r->status : HPAR_OK;
-  if (r->status == HPAR_OK) r->error = ""; /* with HPAR_FAIL_PASS, calls follow the failure */
+  if (!length) return r->phase == HP_PHASE_FAILED ? r->failed.status : HPAR_OK;
+  /* With HPAR_FAIL_PASS, calls follow the failure. */
+  if (r->failed.status == HPAR_OK) r->failed.error = "";
   return feed(r, bytes, length);
 }
 
@@ -408,36 +411,37 @@ static hpar_status run_end(void *argument) {
   hpar_rewriter *r = argument;
   if (r->phase == HP_PHASE_RUNS) {
     r->scanner.last = true;
-    uint64_t position = r->received - r->held.length;
-    hp_window_scan(r, r->held.data ? r->held.data : "", r->held.length, position, false);
+    uint64_t position = r->window.received - r->window.held.length;
+    hp_window_scan(r, r->window.held.data ? r->window.held.data : "", r->window.held.length, position, false);
   }
   if (r->phase == HP_PHASE_RUNS) {
     hp_rewriter_end(r);
-    hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->received);
+    hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->window.received);
   } else {
-    uint64_t kept = hp_scanner_position(&r->scanner, r->scanner.at), end = r->scanner.position + r->held.length;
-    if (r->held.length && kept < end) hp_sink_put(&r->sink, hp_rewriter_at(r, kept), (size_t)(end - kept));
-    r->token.start = r->token.end = r->edits.copied = r->received;
+    uint64_t kept = hp_scanner_position(&r->scanner, r->scanner.at), end = r->scanner.position + r->window.held.length;
+    if (r->window.held.length && kept < end) hp_sink_put(&r->sink, hp_rewriter_at(r, kept), (size_t)(end - kept));
+    r->token.start = r->token.end = r->edits.copied = r->window.received;
     r->token.at_end = true;
     r->token.closer = NULL;
     r->edits.mute_depth = 0;
     hp_rewriter_deliver_end(r);
-    hp_edits_apply(&r->edits, &r->sink, "", r->received, r->received);
+    hp_edits_apply(&r->edits, &r->sink, "", r->window.received, r->window.received);
   }
   hp_window_check_memory(r);
   return HPAR_OK;
 }
 
 static hpar_status finish(hpar_rewriter *r) {
-  hpar_status status = r->status;
+  hpar_status status = r->failed.status;
   if (r->phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
-  if (status == HPAR_OK && r->decoder) status = hp_decoder_run(r->decoder, "", 0, true, feed_decoded, r);
-  if (status == HPAR_OK) status = r->status;
+  if (status == HPAR_OK && r->encoding.decoder)
+    status = hp_decoder_run(r->encoding.decoder, "", 0, true, feed_decoded, r);
+  if (status == HPAR_OK) status = r->failed.status;
   if (status == HPAR_OK && r->phase != HP_PHASE_FAILED && !r->stats.passed_through) {
     status = hp_try(&r->unwind, run_end, r);
     if (status != HPAR_OK) {
       hp_window_fail(r, status);
-      status = r->status;
+      status = r->failed.status;
     }
   }
   hp_sink_flush(&r->sink);
@@ -461,7 +465,7 @@ static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
                               .retired = s->retired,
                               .decoded = s->decoded,
                               .failed_at = s->failed_at,
-                              .encoding = r->encoding ? r->encoding->name : NULL};
+                              .encoding = r->encoding.used ? r->encoding.used->name : NULL};
 }
 
 static hpar_status check_stats(hpar_rewriter *r, const hpar_rewrite_stats *stats) {
@@ -474,7 +478,7 @@ static hpar_status finish_stream(hpar_rewriter *r, hpar_rewrite_stats *stats) {
   if (r->phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
   hpar_status status = check_stats(r, stats);
   if (status != HPAR_OK) return status;
-  if (r->status == HPAR_OK) r->error = "";
+  if (r->failed.status == HPAR_OK) r->failed.error = "";
   status = finish(r);
   const hpar_rewrite_stats full = stats_of(r);
   if (stats) hp_write_sized(stats, &full, sizeof full);

@@ -12,17 +12,17 @@
 
 /* Counts the rules with open scopes. Elements of earlier segments have none. */
 void hp_speculation_begin_scopes(hpar_rewriter *r) {
-  hp_running_rules_set_scopes(&r->running, r->rules, r->speculation->scopes);
+  hp_running_rules_set_scopes(&r->running, r->rules, r->parallel.speculation->scopes);
   hp_rewriter_set_captures(r);
 }
 
 /* Returns true if elements of the segment have the rule's scope. */
 static bool is_local(const hpar_rewriter *r, uint32_t rule) {
-  return r->running.states[rule].open > hp_bit_is_set(r->speculation->scopes, rule);
+  return r->running.states[rule].open > hp_bit_is_set(r->parallel.speculation->scopes, rule);
 }
 
 void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const hpar_rules *rules = r->rules;
   /* The merger may close outer elements at a tag that the outline has read. */
   const bool closes = r->token.is_tag && !(token && token->kind == HP_TOKEN_TEXT);
@@ -38,7 +38,7 @@ void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
 }
 
 void hp_speculation_save_scopes(hpar_rewriter *r) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   const uint32_t words = hp_scope_words(r->rules);
   p->now.scopes = log->bit_count;
@@ -74,7 +74,7 @@ static leaving choose(const hpar_rewriter *r, hpar_unit unit) {
 
 /* Adds a note for the input in [start, end). The output before it is in the log. */
 static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   hp_grow(&log->notes, &log->note_capacity, (size_t)log->note_count + 1, &r->unwind);
   hp_speculation_apply_edits(r, start);
@@ -105,7 +105,7 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
 }
 
 bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
-  if (!r->speculation->seeks) {
+  if (!r->parallel.speculation->seeks) {
     const leaving found = choose(r, HPAR_UNIT_TEXT);
     if (found == RUNS) return false;
     if (found == GIVES_UP) hp_speculation_give_up(r);
@@ -132,7 +132,7 @@ bool hp_speculation_leaves_comment(hpar_rewriter *r, const hp_comment_place *pla
 }
 
 bool hp_speculation_leaves_doctype(hpar_rewriter *r) {
-  r->speculation->now.has_doctypes = true;
+  r->parallel.speculation->now.has_doctypes = true;
   if (choose(r, HPAR_UNIT_DOCTYPE) == RUNS) return false;
   hp_speculation_give_up(r); /* a doctype after the first tag is rare */
   return true;

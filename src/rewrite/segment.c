@@ -55,7 +55,7 @@ static char *extend_block(hp_rewrite_log *log, size_t length) {
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *context) {
   enum { MAX_COPIED = 2048 };
   hpar_rewriter *r = context;
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   bool is_input = length > MAX_COPIED && bytes >= r->scanner.begin && bytes < r->scanner.end;
   hp_piece *last = log->piece_count > p->joined_piece ? &log->pieces[log->piece_count - 1] : NULL;
@@ -80,7 +80,7 @@ void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
 }
 
 void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
-  hp_rewrite_log *log = r->speculation->log;
+  hp_rewrite_log *log = r->parallel.speculation->log;
   hp_grow(&log->found, &log->found_capacity, (size_t)log->found_count + 1, &r->unwind);
   log->found[log->found_count++] = (hp_reported_match){r->token.start, r->element.end, rule};
 }
@@ -97,7 +97,7 @@ static bool edits_only_attributes(const hpar_rewriter *r) {
 }
 
 void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   hp_matcher *m = &r->matching.matcher;
   const uint32_t instruction = m->watch->condition - 1, holding = r->matching.holding;
@@ -144,7 +144,7 @@ static void assume_in_advance(hpar_rewriter *r) {
     QUESTIONS = 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HP_ASSUME_NO_LI | 1u << HP_ASSUME_NO_DD_DT |
                 1u << HP_ASSUME_FORMATTING_CLEAN | 1u << HP_ASSUME_NO_FORMATTING | 1u << HP_ASSUME_TOP_NOT_IMPLIED
   };
-  hp_outer_context *outer = &r->speculation->outer;
+  hp_outer_context *outer = &r->parallel.speculation->outer;
   hp_builder *b = &r->outline.builder;
   if (outer->now.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
   if (outer->base_mode == HP_IN_BODY) {
@@ -158,7 +158,7 @@ static void assume_in_advance(hpar_rewriter *r) {
 
 /* Predicts the outer frame. */
 static void begin_frames(hpar_rewriter *r) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const size_t words = r->matching.matcher.words;
   const hp_bits *known = p->learned_near, *values = known + words;
   memcpy(p->predicted, p->knows_next ? p->next_bits : p->later_bits, 2 * p->versions * words * sizeof *p->bits);
@@ -175,7 +175,7 @@ static void begin_frames(hpar_rewriter *r) {
 
 /* Begins a segment on the predicted outer context. */
 void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_t ns) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const hp_scanner *s = &r->scanner;
   const bool in_text = !hp_scanner_begins_markup(s, s->begin + (start - s->position));
   p->now = (hp_rewrite_segment){.start = start, .begins_in_text = in_text};
@@ -202,7 +202,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
 }
 
 static void save_names(hpar_rewriter *r, uint32_t first) {
-  hp_rewrite_log *log = r->speculation->log;
+  hp_rewrite_log *log = r->parallel.speculation->log;
   const hp_outline_log *outline = &log->outline;
   const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
   hp_grow(&log->names, &log->name_capacity, outline->entry_count, &r->unwind);
@@ -217,7 +217,7 @@ static void save_names(hpar_rewriter *r, uint32_t first) {
 }
 
 static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
-  hp_rewrite_log *log = r->speculation->log;
+  hp_rewrite_log *log = r->parallel.speculation->log;
   hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
   memcpy(log->bits + log->bit_count, bits, count * sizeof *bits);
   log->bit_count += count;
@@ -225,7 +225,7 @@ static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
 
 /* Saves the types of the children in a frame. */
 static void save_types(hpar_rewriter *r, uint32_t frame, uint32_t entry) {
-  hp_rewrite_log *log = r->speculation->log;
+  hp_rewrite_log *log = r->parallel.speculation->log;
   const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
   for (const hp_type_counter *c = NULL; (c = hp_matching_next_type(&r->matching, frame, c));) {
     hp_saved_type type = {.entry = entry, .ns = (uint8_t)(c->type >> 32), .name = (hp_atom)c->type, .count = c->count};
@@ -249,7 +249,7 @@ static void save_frame(hpar_rewriter *r, uint32_t frame) {
 
 /* Saves the children of the outer current node in this segment. */
 static void save_outer_frame(hpar_rewriter *r) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const uint32_t words = r->matching.matcher.words, place = p->log->bit_count;
   const hp_node *outer = hp_outline_node(&r->outline, r->outline.builder.stack[0].node);
   save_frame(r, outer->next);
@@ -263,7 +263,7 @@ static void save_outer_frame(hpar_rewriter *r) {
 
 /* Saves the child and heir bits of a frame in all versions. */
 static void save_frame_bits(hpar_rewriter *r, uint32_t frame) {
-  hp_rewrite_log *log = r->speculation->log;
+  hp_rewrite_log *log = r->parallel.speculation->log;
   const uint32_t count = 2 * r->matching.versions * r->matching.matcher.words;
   hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
   hp_matching_copy_bits(&r->matching, frame, log->bits + log->bit_count);
@@ -271,7 +271,7 @@ static void save_frame_bits(hpar_rewriter *r, uint32_t frame) {
 }
 
 static void save_frames(hpar_rewriter *r, uint32_t first) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   const uint32_t words = r->matching.matcher.words;
   const bool counts = !r->rules->skips_tags;
@@ -298,7 +298,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
 
 /* Moves the records of the saved entries to the log. */
 static void save_records(hpar_rewriter *r, uint32_t first) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   p->now.records = log->record_count;
   for (uint32_t i = first; i < log->outline.entry_count; i++) {
@@ -325,7 +325,7 @@ static bool is_empty(const hp_speculation *p) { return !p->outer.now.tokens && !
 
 /* Ends the segment at `end` and appends it to the log, unless it is unusable. */
 void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   hp_rewrite_segment *now = &p->now;
   uint32_t first = p->log->outline.entry_count;

@@ -33,7 +33,7 @@ static hp_token token_of(const hp_outline_tag *tag) {
 
 /* Ends the segment before the token, which the merger runs. */
 static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   p->next_mode = p->outer.base_mode;
   p->next_ns = b->stack[0].ns;
@@ -49,7 +49,7 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
 
 /* Ends the segment with the first half of the tag, and begins one with the rest of it. */
 static void split_tag(hpar_rewriter *r, const hp_token *t) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   uint32_t confident = p->outer.confident;
   bool row = hp_splits_row(t);
@@ -72,7 +72,7 @@ static void set_raw_text(hpar_rewriter *r) {
 }
 
 bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_disposition disposition = p->outer.disposition;
   hp_token token = token_of(&r->token.tag);
   p->outer.disposition = HP_DISPOSITION_LOCAL;
@@ -115,7 +115,7 @@ static bool may_match_any(hpar_rewriter *r, const hp_bits *set) {
 }
 
 bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const hp_rule *rule = &r->rules->rules[index];
   if (hp_rule_needs_merger(rule, p->min_limit)) {
     hp_speculation_give_up(r);
@@ -128,11 +128,11 @@ bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
   return true;
 }
 
-void hp_speculation_give_up(hpar_rewriter *r) { r->speculation->outer.poisoned = HP_HAZARD_UNFORESEEN; }
+void hp_speculation_give_up(hpar_rewriter *r) { r->parallel.speculation->outer.poisoned = HP_HAZARD_UNFORESEEN; }
 
 bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
-  const hp_speculation *p = r->speculation;
-  bool declares = !r->is_certain && r->token.tag.name == HP_ATOM_META;
+  const hp_speculation *p = r->parallel.speculation;
+  bool declares = !r->encoding.is_certain && r->token.tag.name == HP_ATOM_META;
   /* The element is probably a child of the outer current node. */
   bool is_child = r->outline.builder.depth <= 1;
   if (!declares && !may_match_any(r, p->deferring) && !(is_child && may_match_any(r, p->uncounted))) return false;
@@ -144,7 +144,7 @@ bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
 }
 
 void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   if (p->seeks) return; /* the rest of a text */
   if (p->outer.disposition == HP_DISPOSITION_LOCAL) {
     p->outer.now.tokens++;
@@ -174,7 +174,8 @@ static bool skip_raw_text(hpar_rewriter *r) {
 /* Leaves a text to the merger, which may process its beginning. */
 static void skip_text(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
-  while (s->at < r->limit && !hp_scanner_begins_markup(s, s->at)) s->at = s->kernels->byte(s->at + 1, r->limit, '<');
+  while (s->at < r->window.limit && !hp_scanner_begins_markup(s, s->at))
+    s->at = s->kernels->byte(s->at + 1, r->window.limit, '<');
 }
 
 /* Returns true between two tokens. A newline may have no meaning after some start tags. */
@@ -184,13 +185,13 @@ static bool is_at_boundary(const hpar_rewriter *r) {
 }
 
 static void check_mode(hpar_rewriter *r) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const hp_builder *b = &r->outline.builder;
   if (b->depth == 0 && b->mode != p->outer.base_mode && b->mode != HP_IN_TEXT) p->outer.poisoned = HP_HAZARD_UNFORESEEN;
 }
 
 bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   bool is_inside = !hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT; /* a token */
   if (is_inside && !p->seeks) return true;
@@ -271,7 +272,7 @@ typedef struct chunk_run {
 /* Finds the instructions that accept for rules of the merger. The rules that the merger runs no
  * more accept nothing. */
 static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const hpar_rules *rules = r->rules;
   const hpar_selectors *set = r->matching.matcher.set;
   const uint32_t words = r->matching.matcher.words;
@@ -293,7 +294,7 @@ static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
 }
 
 static void open_scopes(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const uint32_t words = hp_scope_words(r->rules);
   hp_grow(&p->scopes, &p->scope_capacity, words, &r->unwind);
   memcpy(p->scopes, chunk->scopes, words * sizeof *p->scopes);
@@ -303,25 +304,25 @@ static void open_scopes(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
 static hpar_status run_chunk(void *argument) {
   const chunk_run *run = argument;
   hpar_rewriter *r = run->worker;
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   hp_scanner *s = &r->scanner;
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (r->rules->needs_frames) hp_speculation_open_versions(r, run->chunk);
   p->min_limit = run->input->min_limit;
   open_deferring(r, run->input->retired);
-  p->may_defer = p->deferring || p->uncounted || !r->is_certain;
+  p->may_defer = p->deferring || p->uncounted || !r->encoding.is_certain;
   s->begin = run->input->window;
   s->position = run->input->position;
   /* A token that ends long after the chunk is the merger's. */
   enum { MAX_REACH = 64 << 10 };
   size_t left = run->input->length - run->chunk->limit;
-  r->limit = s->begin + run->chunk->limit;
-  s->end = r->limit + (left < MAX_REACH ? left : MAX_REACH);
+  r->window.limit = s->begin + run->chunk->limit;
+  s->end = r->window.limit + (left < MAX_REACH ? left : MAX_REACH);
   s->at = find_start(run->input, run->chunk, r, &state);
   if (!s->at || !skip_raw_text(r)) return HPAR_OK;
   if (r->rules->edits_texts && s->at == s->begin + run->chunk->cut) skip_text(r);
-  if (s->at >= r->limit) return HPAR_OK;
+  if (s->at >= r->window.limit) return HPAR_OK;
   if (r->rules->unit_rule_count) open_scopes(r, run->chunk);
   p->outer.outer_ns = state.outer_ns;
   hp_speculation_begin_segment(r, position_of(r), state.mode, state.ns);
@@ -357,13 +358,11 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   p->outer.minimise_log = true;
   if (chunk->limit <= chunk->cut) return;
   if (hp_rewriter_open_worker(r, input->merger, hp_speculation_take_output, r) != HPAR_OK) return;
-  r->speculation = p;
-  r->encoding = chunk->encoding;
-  r->is_certain = chunk->is_certain;
+  r->parallel.speculation = p;
+  hp_rewriter_use_encoding(r, chunk->encoding, chunk->is_certain);
   r->outline.quirks = chunk->quirks;
-  r->scanner.has_wide_trails = chunk->encoding && hp_has_wide_trails(chunk->encoding);
   hp_outline_speculate(&r->outline, &p->outer);
   hp_try(&r->unwind, run_chunk, &run);
-  r->speculation = NULL;
+  r->parallel.speculation = NULL;
   r->phase = HP_PHASE_NONE;
 }

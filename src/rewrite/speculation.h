@@ -271,7 +271,7 @@ bool hp_speculation_take_outer_tag(hpar_rewriter *rewriter);
 /* The outline has processed the tag, or leaves it to the merger. Returns false if the loop must not
  * process the rest of the tag. */
 static inline bool hp_speculation_take_tag(hpar_rewriter *r) {
-  hp_outer_context *outer = &r->speculation->outer;
+  hp_outer_context *outer = &r->parallel.speculation->outer;
   if (outer->disposition != HP_DISPOSITION_LOCAL) return hp_speculation_take_outer_tag(r);
   outer->now.tokens++;
   return true;
@@ -280,7 +280,7 @@ static inline bool hp_speculation_take_tag(hpar_rewriter *r) {
 bool hp_speculation_defers_start_tag(hpar_rewriter *rewriter);
 /* Returns true if the tag is left to the merger before the outline has seen it. */
 static inline bool hp_speculation_defers_tag(hpar_rewriter *r) {
-  return r->speculation->may_defer && !r->token.tag.is_end && hp_speculation_defers_start_tag(r);
+  return r->parallel.speculation->may_defer && !r->token.tag.is_end && hp_speculation_defers_start_tag(r);
 }
 /* The same for a text of one kind. */
 void hp_speculation_take_text(hpar_rewriter *rewriter, hp_outline_text kind);
@@ -301,23 +301,23 @@ bool hp_speculation_may_run(hpar_rewriter *rewriter, uint32_t rule);
 void hp_speculation_give_up(hpar_rewriter *rewriter);
 /* A callback checks whether the element is inside removed content. */
 static inline void hp_speculation_read_removal(hpar_rewriter *r) {
-  if (r->speculation) r->speculation->now.reads_removal = true;
+  if (r->parallel.speculation) r->parallel.speculation->now.reads_removal = true;
 }
 /* Leave a unit to the merger if a callback must run there. Return false if the worker runs its
  * rules. */
 bool hp_speculation_leaves_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 bool hp_speculation_leaves_comment(hpar_rewriter *rewriter, const hp_comment_place *place);
 bool hp_speculation_leaves_doctype(hpar_rewriter *rewriter);
-static inline void hp_speculation_take_comment(hpar_rewriter *r) { r->speculation->now.has_comments = true; }
+static inline void hp_speculation_take_comment(hpar_rewriter *r) { r->parallel.speculation->now.has_comments = true; }
 /* The fused loop has processed tags or text. */
-static inline void hp_speculation_run(hpar_rewriter *r) { r->speculation->outer.now.tokens++; }
+static inline void hp_speculation_run(hpar_rewriter *r) { r->parallel.speculation->outer.now.tokens++; }
 /* Processes the end of a segment or of the chunk, if it is here. Returns false at the end of the
  * chunk. */
 bool hp_speculation_goes_on_outside(hpar_rewriter *rewriter);
 /* An event is processed. Returns false at the end of the worker's chunk. */
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
-  const hp_speculation *p = r->speculation;
-  if (!r->outline.builder.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->limit)
+  const hp_speculation *p = r->parallel.speculation;
+  if (!r->outline.builder.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->window.limit)
     return hp_speculation_goes_on_outside(r);
   return atomic_load_explicit(p->passed, memory_order_relaxed) < p->limit;
 }

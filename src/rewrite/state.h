@@ -117,6 +117,7 @@ typedef struct hp_stream_options {
   const char *encoding, *fragment;
   size_t max_memory, max_token, max_text;
   uint64_t max_input, max_time_ns;
+  uint64_t deadline; /* when max_time_ns ends; 0: never */
   uint32_t max_depth;
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
@@ -177,23 +178,60 @@ typedef struct hp_current_text {
   bool seen[4];    /* hp_outline_text */
 } hp_current_text;
 
+/* Why the stream has failed. */
+typedef struct hp_stream_failure {
+  hpar_status status;
+  const char *error;
+} hp_stream_failure;
+
+/* The calls from outside. */
+typedef struct hp_rewriter_calls {
+  hp_in_use use;       /* of the running call */
+  const char *refusal; /* why the running call is refused; NULL: it is not */
+  hpar_status last;    /* of the last call */
+  hpar_error *failure; /* of a call that failed; `refusal` may be its text; NULL without memory */
+} hp_rewriter_calls;
+
+/* The encoding of the input that the scanner reads. */
+typedef struct hp_input_encoding {
+  const hp_encoding *used; /* NULL: unknown */
+  bool is_certain;
+  hp_decoder *decoder; /* of UTF-16 */
+} hp_input_encoding;
+
+/* The input that waits for the scanner: see window.c. */
+typedef struct hp_window {
+  hp_bytes held; /* from the previous feeds */
+  uint64_t received;
+  const char *feed; /* the bytes of the running feed that follow the window */
+  size_t feed_left;
+  /* the loop stops after the token that ends here or later; NULL: none */
+  const char *limit;
+  uint64_t mark_bytes;  /* of a byte order mark, which is no text */
+  bool keeps_tags;      /* the window has each tag up to its end */
+  bool after_less_than; /* the byte before the window is "<" */
+} hp_window;
+
+/* What a rewriter has if several threads rewrite one input. */
+typedef struct hp_rewriter_parts {
+  struct hp_speculation *speculation; /* of a worker; NULL: the rewriter has the true state */
+  struct hp_rewrite_team *team;       /* of the merger: see team.h; NULL: none */
+  struct hp_rewrite_trace *trace;     /* NULL: none */
+  hp_bits *adopted_bits;              /* scratch of adoption.c */
+  uint32_t adopted_capacity;
+} hp_rewriter_parts;
+
 struct hpar_rewriter {
   hp_unwind unwind;
   void *owner; /* for callbacks of rules that several rewriters share */
   const hpar_rules *rules;
   hp_running_rules running;
   hp_stream_options options;
+  hp_stream_stats stats;
   hp_phase phase;
-  hpar_status status;  /* of the failure */
-  const char *error;   /* why the stream has failed */
-  const char *refusal; /* why the running call is refused; NULL: it is not */
-  hpar_status last;    /* of the last call from outside */
-  hpar_error *failure; /* of a call that failed; `refusal` may be its text; NULL without memory */
-  hp_in_use use;       /* of the running call */
-  bool keeps_tags;     /* the window keeps each tag up to its end */
-  bool confirms;       /* it only checks the output of another rewriter: see confirm.c */
-  bool is_certain;     /* `encoding` */
-  uint64_t deadline;
+  hp_stream_failure failed;
+  hp_rewriter_calls calls;
+  bool confirms; /* it only checks the output of another rewriter: see confirm.c */
 
   hp_scanner scanner;
   hp_outline outline;
@@ -205,30 +243,14 @@ struct hpar_rewriter {
   hp_edits edits;
   hp_end_records ends;
   hp_sink sink;
-  /* the loop stops after the token that ends here or later; NULL: none */
-  const char *limit;
-  struct hp_speculation *speculation; /* of a worker; NULL: the rewriter has the true state */
-  const hp_encoding *encoding;        /* NULL: unknown */
-  hp_decoder *decoder;                /* of UTF-16 */
-  uint64_t mark_bytes;                /* of a byte order mark, which is no text */
-
-  hp_bytes held; /* input from the previous feeds */
-  uint64_t received;
-  bool after_less_than; /* the byte before the window is "<" */
-  const char *feed;     /* the bytes of the running feed that follow the window */
-  size_t feed_left;
-
-  uint32_t adopted_capacity;
-  hp_bits *adopted_bits;          /* scratch of adoption.c */
-  struct hp_rewrite_team *team;   /* of team.h; NULL: none */
-  hpar_rewriter *confirmer;       /* of confirm.c; NULL: none */
-  struct hp_rewrite_trace *trace; /* NULL: none */
+  hp_window window;
+  hp_input_encoding encoding;
+  hp_rewriter_parts parallel;
+  hpar_rewriter *confirmer; /* of confirm.c; NULL: none */
 
   hp_merge_target *merge_targets; /* html, body; NULL: no rule reads their tags */
   hp_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
-
-  hp_stream_stats stats;
 };
 
 /*** rewriter.c ***/
@@ -261,14 +283,20 @@ static inline const char *hp_rewriter_at(const hpar_rewriter *r, uint64_t positi
 const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *rewriter);
 /* Returns the encoding of inserted text; NULL: it is uncertain. */
 static inline const hp_encoding *hp_rewriter_target(const hpar_rewriter *r) {
-  return r->is_certain ? r->encoding : NULL;
+  return r->encoding.is_certain ? r->encoding.used : NULL;
 }
 /* Returns true if the second byte of a character may be "]". */
 static inline bool hp_has_wide_trails(const hp_encoding *e) {
   return e->kind == HP_ENCODING_GB18030 || e->kind == HP_ENCODING_BIG5 || e->kind == HP_ENCODING_SHIFT_JIS;
 }
+/* Sets the encoding of the input that follows; NULL: unknown. */
+static inline void hp_rewriter_use_encoding(hpar_rewriter *r, const hp_encoding *encoding, bool is_certain) {
+  r->encoding.used = encoding;
+  r->encoding.is_certain = is_certain;
+  r->scanner.has_wide_trails = encoding && hp_has_wide_trails(encoding);
+}
 static inline bool hp_rewriter_writes_utf8(const hpar_rewriter *r) {
-  return r->is_certain && r->encoding->kind == HP_ENCODING_UTF8;
+  return r->encoding.is_certain && r->encoding.used->kind == HP_ENCODING_UTF8;
 }
 
 /*** tokens.c ***/
@@ -323,7 +351,7 @@ static inline void hp_rewriter_separate(hpar_rewriter *r, uint64_t position, con
 }
 
 /* Returns true for the rewriter of a worker. */
-static inline bool hp_speculates(const hpar_rewriter *r) { return HPAR_PARALLEL && r->speculation != NULL; }
+static inline bool hp_speculates(const hpar_rewriter *r) { return HPAR_PARALLEL && r->parallel.speculation != NULL; }
 
 /*** merged.c ***/
 

@@ -151,8 +151,8 @@ static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
 }
 
 bool hp_rewrite_team_prepare(hpar_rewriter *r) {
-  if (!r->team) r->team = hp_rewrite_team_create();
-  hp_rewrite_team *t = r->team;
+  if (!r->parallel.team) r->parallel.team = hp_rewrite_team_create();
+  hp_rewrite_team *t = r->parallel.team;
   if (!t) return false;
   unsigned threads = t->division.is_inline ? 1 : r->options.threads ? r->options.threads : hp_usable_cores();
   if (threads < 2 && !t->division.is_inline) return false;
@@ -202,8 +202,8 @@ void hp_rewrite_team_note(hp_rewrite_team *t, hp_event_kind kind, unsigned threa
                           size_t begin, size_t end) {
   if (!begin_ns) return;
   const uint64_t position = t->input.position;
-  hp_trace *trace = &t->input.merger->trace->trace;
+  hp_trace *trace = &t->input.merger->parallel.trace->trace;
   trace->event(trace, kind, thread, t->first_chunk + chunk, begin_ns, hp_now(), position + begin, position + end);
 }
 
-uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *t) { return t->input.merger->trace ? hp_now() : 0; }
+uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *t) { return t->input.merger->parallel.trace ? hp_now() : 0; }

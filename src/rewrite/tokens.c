@@ -222,7 +222,7 @@ static bool outline_reads(const hpar_rewriter *r, hp_atom name) {
     case HP_ATOM_A: return false;
     case HP_ATOM_INPUT:
     case HP_ATOM_ANNOTATION_XML: return true;
-    case HP_ATOM_META: return !r->is_certain;
+    case HP_ATOM_META: return !r->encoding.is_certain;
     default: return hp_html_tag(name) & HP_TAG_FORMATTING;
   }
 }
@@ -251,7 +251,7 @@ static void take_name(hpar_rewriter *r, hp_atom atom) {
   r->token.tag = (hp_outline_tag){.is_end = s->is_end_tag, .name = atom};
   r->token.has_spans = false;
   bool reads = !s->is_end_tag && (outline_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
-  s->captures = reads || r->ends.open || r->running.ends || r->keeps_tags;
+  s->captures = reads || r->ends.open || r->running.ends || r->window.keeps_tags;
   r->token.has_spans = reads;
 }
 
@@ -394,7 +394,8 @@ static void take_tag(hpar_rewriter *r) {
   if (hp_names_are_many(&r->names)) sweep_names(r);
   note_depth(r, r->outline.builder.depth);
   hp_edits_mark(&r->edits, r->token.end);
-  if (r->deadline && r->stats.tags % 64 == 0 && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
+  if (r->options.deadline && r->stats.tags % 64 == 0 && hp_now() >= r->options.deadline)
+    hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   apply_many(r);
   if (!is_done(r)) return;
   r->phase = HP_PHASE_PASSES;
@@ -406,8 +407,8 @@ static void take_tag(hpar_rewriter *r) {
 /* Returns true if the loop must not process the next token. */
 static inline bool is_over(hpar_rewriter *r) {
   if (r->sink.status != HPAR_OK || r->phase != HP_PHASE_RUNS) return true;
-  if (!r->limit) return false;
-  return hp_speculates(r) ? !hp_speculation_goes_on(r) : r->scanner.at >= r->limit;
+  if (!r->window.limit) return false;
+  return hp_speculates(r) ? !hp_speculation_goes_on(r) : r->scanner.at >= r->window.limit;
 }
 
 static inline bool is_long(const hpar_rewriter *r, const char *to) {
@@ -440,13 +441,13 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
   enum { DEADLINE_BYTES = 64 << 10 };
   hp_scanner *s = &r->scanner;
   const hp_outline_fast fast = {r->rules->starts, r->rules->needs_frames};
-  const char *end = s->end, *limit = r->limit ? r->limit : end;
+  const char *end = s->end, *limit = r->window.limit ? r->window.limit : end;
   if (__builtin_expect(may_be_long, 0) && (size_t)(end - s->at) > r->options.max_token) {
     end = s->at + r->options.max_token;
     if (limit > end) limit = end;
   }
   if (r->running.texts || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
-  if (r->deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
+  if (r->options.deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
   hp_outline_run run = hp_outline_run_fast(&r->outline, &fast, s->at, limit, end);
   if (run.at > s->at) {
     s->at = run.at;
@@ -455,7 +456,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
     if (run.highest > r->stats.depth) note_depth(r, run.highest);
     hp_edits_mark(&r->edits, hp_scanner_position(s, s->at));
     if (hp_speculates(r)) hp_speculation_run(r);
-    if (r->deadline && hp_now() >= r->deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
+    if (r->options.deadline && hp_now() >= r->options.deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   }
   if (!run.name || !hp_scanner_begin_tag(s, run.length)) return false;
   if (may_be_long && (size_t)(s->data_to - s->at) > r->options.max_token) return false;
@@ -476,7 +477,7 @@ void hp_rewriter_scan(hpar_rewriter *r) {
   for (;;) {
     while (run_fast(r, may_be_long))
       if (is_over(r)) return;
-    if (r->limit && s->at >= r->limit && is_over(r)) return;
+    if (r->window.limit && s->at >= r->window.limit && is_over(r)) return;
     switch (hp_scanner_next(s)) {
       case HP_SCAN_NEEDS_INPUT: return;
       case HP_SCAN_TEXT:
@@ -518,5 +519,5 @@ void hp_rewriter_end(hpar_rewriter *r) {
   if (!r->options.filter) return;
   /* What follows the output on the way to a browser must not complete a comment or a tag. */
   if (r->token.closer) hp_edits_insert(&r->edits, end, r->token.closer, strlen(r->token.closer), &r->unwind);
-  hp_rewriter_drop(r, end, r->received);
+  hp_rewriter_drop(r, end, r->window.received);
 }

@@ -63,7 +63,7 @@ static bool counts_first(const hpar_selectors *set, uint32_t compound) {
 /* Finds the instructions whose matches the merger can resolve (hp_rewrite_condition), and those
  * that depend on numbers of siblings. Returns true if there are some of the latter. */
 static bool find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *counting, hp_bits *uncounted) {
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   bool counts_any = false;
   const hpar_selectors *set = r->matching.matcher.set;
   const size_t bytes = r->matching.matcher.words * sizeof *resolvable;
@@ -232,7 +232,7 @@ static uint32_t predict_bits(const hpar_rewriter *r, const hp_rewrite_chunk *chu
 
 void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
   enum { SETS = 12, SETS_OF_VERSION = 7, MOST_WORDS = 4 };
-  hp_speculation *p = r->speculation;
+  hp_speculation *p = r->parallel.speculation;
   const size_t words = r->matching.matcher.words;
   hp_grow(&p->bits, &p->bit_capacity, (SETS + SETS_OF_VERSION * HP_MAX_VERSIONS) * words, &r->unwind);
   hp_bits *bits = p->bits;

@@ -11,7 +11,7 @@ enum { SMALL_PART = 64, KEPT_BYTES = 16 << 10, SPARE = 16 };
 /*** failures and results ***/
 
 _Noreturn void hp_rewriter_fail(hpar_rewriter *r, hpar_status status, const char *error) {
-  if (error) r->error = error;
+  if (error) r->failed.error = error;
   hp_unwind_now(&r->unwind, status);
 }
 
@@ -21,7 +21,7 @@ void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
 }
 
 void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule) {
-  if (hp_is_destroyed(&r->use)) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
+  if (hp_is_destroyed(&r->calls.use)) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
   if (result != HPAR_OK && hp_speculates(r)) {
     hp_speculation_give_up(r);
     return;
@@ -33,7 +33,9 @@ void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule
   }
 }
 
-const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *r) { return r->encoding ? r->encoding : &hp_utf8; }
+const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *r) {
+  return r->encoding.used ? r->encoding.used : &hp_utf8;
+}
 
 /*** the window ***/
 
@@ -49,7 +51,7 @@ static size_t element_memory(const hp_element *e) {
 }
 
 static size_t memory_of(const hpar_rewriter *r) {
-  return sizeof *r + r->held.capacity + hp_outline_memory(&r->outline) + hp_matching_memory(&r->matching) +
+  return sizeof *r + r->window.held.capacity + hp_outline_memory(&r->outline) + hp_matching_memory(&r->matching) +
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
          hp_end_records_memory(&r->ends) + r->token.spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
          r->running.capacity * sizeof *r->running.states + hp_units_memory(r) + hp_merge_targets_memory(r) +
@@ -76,7 +78,7 @@ static void scan_events(hpar_rewriter *r, size_t length, bool is_feed) {
 uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint64_t position, bool is_feed) {
   hp_scanner *s = &r->scanner;
   uint64_t at = hp_scanner_position(s, s->at);
-  if (at < r->mark_bytes) at = r->mark_bytes;
+  if (at < r->window.mark_bytes) at = r->window.mark_bytes;
   s->begin = bytes;
   s->position = position;
   s->at = bytes + (at - position);
@@ -87,7 +89,7 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   uint64_t kept = r->phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
   hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
   hp_edits_mark(&r->edits, kept);
-  if (kept > position) r->after_less_than = bytes[kept - position - 1] == '<';
+  if (kept > position) r->window.after_less_than = bytes[kept - position - 1] == '<';
   return kept;
 }
 
@@ -96,19 +98,19 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
 static void show_held(hpar_rewriter *r, uint64_t position) {
   hp_scanner *s = &r->scanner;
   uint64_t at = hp_scanner_position(s, s->at);
-  s->begin = r->held.length ? r->held.data : "";
+  s->begin = r->window.held.length ? r->window.held.data : "";
   s->position = position;
   s->at = s->begin + (at > position ? at - position : 0);
-  s->end = s->begin + r->held.length;
+  s->end = s->begin + r->window.held.length;
 }
 
 static void note_held(hpar_rewriter *r) {
-  if (r->held.length > r->stats.held_bytes) r->stats.held_bytes = r->held.length;
+  if (r->window.held.length > r->stats.held_bytes) r->stats.held_bytes = r->window.held.length;
 }
 
 /* Appends bytes to those that are held. The array has at most 1/16 more than it needs. */
 static void hold(hpar_rewriter *r, const char *bytes, size_t length) {
-  hp_bytes *held = &r->held;
+  hp_bytes *held = &r->window.held;
   size_t need = held->length + length;
   if (need > held->capacity) {
     need += need / SPARE;
@@ -123,24 +125,24 @@ static void hold(hpar_rewriter *r, const char *bytes, size_t length) {
 /* Scans the held bytes together with as few new bytes as possible. Returns when the window needs
  * no held byte, or all bytes are held. */
 static void scan_held(hpar_rewriter *r) {
-  while (r->held.length && r->feed_left && r->phase == HP_PHASE_RUNS) {
-    size_t old = r->held.length, part = old / SPARE < SMALL_PART ? SMALL_PART : old / SPARE;
-    if (part > r->feed_left) part = r->feed_left;
-    uint64_t position = r->received - r->feed_left - old;
-    hold(r, r->feed, part);
-    r->feed += part;
-    r->feed_left -= part;
+  while (r->window.held.length && r->window.feed_left && r->phase == HP_PHASE_RUNS) {
+    size_t old = r->window.held.length, part = old / SPARE < SMALL_PART ? SMALL_PART : old / SPARE;
+    if (part > r->window.feed_left) part = r->window.feed_left;
+    uint64_t position = r->window.received - r->window.feed_left - old;
+    hold(r, r->window.feed, part);
+    r->window.feed += part;
+    r->window.feed_left -= part;
     show_held(r, position);
     note_held(r);
-    uint64_t kept = hp_window_scan(r, r->held.data, r->held.length, position, false) - position;
+    uint64_t kept = hp_window_scan(r, r->window.held.data, r->window.held.length, position, false) - position;
     if (kept >= old) { /* the rest of the window is part of the feed */
-      size_t back = r->held.length - (size_t)kept;
-      r->feed -= back;
-      r->feed_left += back;
-      r->held.length = 0;
+      size_t back = r->window.held.length - (size_t)kept;
+      r->window.feed -= back;
+      r->window.feed_left += back;
+      r->window.held.length = 0;
     } else {
-      memmove(r->held.data, r->held.data + kept, r->held.length - (size_t)kept);
-      r->held.length -= (uint32_t)kept;
+      memmove(r->window.held.data, r->window.held.data + kept, r->window.held.length - (size_t)kept);
+      r->window.held.length -= (uint32_t)kept;
       show_held(r, position + kept);
     }
   }
@@ -149,28 +151,28 @@ static void scan_held(hpar_rewriter *r) {
 static hpar_status run_feed(void *argument) {
   hpar_rewriter *r = argument;
   scan_held(r);
-  if (!r->held.length && r->feed_left && r->phase == HP_PHASE_RUNS) {
-    const char *bytes = r->feed;
-    size_t length = r->feed_left;
-    uint64_t position = r->received - length;
-    r->feed += length;
-    r->feed_left = 0;
+  if (!r->window.held.length && r->window.feed_left && r->phase == HP_PHASE_RUNS) {
+    const char *bytes = r->window.feed;
+    size_t length = r->window.feed_left;
+    uint64_t position = r->window.received - length;
+    r->window.feed += length;
+    r->window.feed_left = 0;
     size_t kept = (size_t)(hp_window_scan(r, bytes, length, position, true) - position);
     if (r->phase == HP_PHASE_RUNS) {
       hold(r, bytes + kept, length - kept);
       show_held(r, position + kept);
       note_held(r);
     } else {
-      r->feed -= length - kept;
-      r->feed_left = length - kept;
+      r->window.feed -= length - kept;
+      r->window.feed_left = length - kept;
     }
   }
-  if (r->held.capacity > KEPT_BYTES && r->held.length < KEPT_BYTES / 4) {
-    char *smaller = hp_reallocate(r->held.data, KEPT_BYTES / 2);
+  if (r->window.held.capacity > KEPT_BYTES && r->window.held.length < KEPT_BYTES / 4) {
+    char *smaller = hp_reallocate(r->window.held.data, KEPT_BYTES / 2);
     if (smaller) {
-      uint64_t position = r->received - r->feed_left - r->held.length;
-      r->held.data = smaller;
-      r->held.capacity = KEPT_BYTES / 2;
+      uint64_t position = r->window.received - r->window.feed_left - r->window.held.length;
+      r->window.held.data = smaller;
+      r->window.held.capacity = KEPT_BYTES / 2;
       show_held(r, position);
     }
   }
@@ -183,7 +185,7 @@ hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   hp_scanner *s = &r->scanner;
   hp_edits *e = &r->edits;
   bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK;
-  r->status = status;
+  r->failed.status = status;
   r->phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
   hp_edits_drop_incomplete(e);
   if (r->sink.status == HPAR_OK) hp_edits_apply(e, &r->sink, s->begin, s->position, e->safe);
@@ -191,24 +193,24 @@ hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   if (!passes) return status;
   uint64_t end = hp_scanner_position(s, s->end);
   if (e->safe < end) hp_sink_put(&r->sink, hp_rewriter_at(r, e->safe), (size_t)(end - e->safe));
-  r->held.length = 0;
+  r->window.held.length = 0;
   return HPAR_OK;
 }
 
 hpar_status hp_window_feed(hpar_rewriter *r, const char *bytes, size_t length) {
-  r->received += length;
-  r->feed = bytes;
-  r->feed_left = length;
+  r->window.received += length;
+  r->window.feed = bytes;
+  r->window.feed_left = length;
   hpar_status status = HPAR_OK;
   if (r->phase == HP_PHASE_RUNS) {
     status = hp_try(&r->unwind, run_feed, r);
     if (status != HPAR_OK) status = hp_window_fail(r, status);
   }
   if (r->phase == HP_PHASE_PASSES) {
-    hp_sink_put(&r->sink, r->held.data, r->held.length);
-    hp_sink_put(&r->sink, r->feed, r->feed_left);
-    r->held.length = 0;
+    hp_sink_put(&r->sink, r->window.held.data, r->window.held.length);
+    hp_sink_put(&r->sink, r->window.feed, r->window.feed_left);
+    r->window.held.length = 0;
   }
-  r->feed_left = 0;
+  r->window.feed_left = 0;
   return status;
 }

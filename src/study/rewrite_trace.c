@@ -47,21 +47,21 @@ static void destroy(hp_rewrite_trace *trace) {
 }
 
 hpar_status hpar_rewriter_trace(hpar_rewriter *r, hpar_rewrite_event_callback callback, void *context) {
-  if (!r || hp_is_in_use(&r->use)) return HPAR_ERROR_ARGUMENT;
+  if (!r || hp_is_in_use(&r->calls.use)) return HPAR_ERROR_ARGUMENT;
   if (!callback) {
-    if (r->trace) r->trace->destroy(r->trace);
-    r->trace = NULL;
+    if (r->parallel.trace) r->parallel.trace->destroy(r->parallel.trace);
+    r->parallel.trace = NULL;
     return HPAR_OK;
   }
-  if (!r->trace) {
+  if (!r->parallel.trace) {
     reporter *made = hp_allocate_zeroed(sizeof *made);
     if (!made) return HPAR_ERROR_MEMORY;
     made->trace = (hp_rewrite_trace){{add_event}, begin_stream, report, destroy};
-    r->trace = &made->trace;
+    r->parallel.trace = &made->trace;
   }
-  reporter *reporter_of = (reporter *)r->trace;
+  reporter *reporter_of = (reporter *)r->parallel.trace;
   reporter_of->callback = callback;
   reporter_of->context = context;
-  begin_stream(r->trace);
+  begin_stream(r->parallel.trace);
   return HPAR_OK;
 }
