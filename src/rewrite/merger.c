@@ -15,13 +15,13 @@ void hp_rewrite_team_publish_retired(hp_rewrite_team *t) {
     hp_bits bits = 0;
     for (uint32_t k = i; k < r->rules->count && k < i + HP_BITS; k++)
       bits |= (hp_bits)r->running.states[k].is_retired << (k - i);
-    atomic_store_explicit(&t->retired[i / HP_BITS], bits, memory_order_relaxed);
+    atomic_store_explicit(&t->published.retired[i / HP_BITS], bits, memory_order_relaxed);
   }
-  atomic_store(&t->active_rules, r->running.active);
+  atomic_store(&t->published.active_rules, r->running.active);
 }
 
 static void publish_bits(hp_rewrite_team *t, uint32_t word, hp_bits bits) {
-  atomic_store_explicit(&t->prediction[word], bits, memory_order_relaxed);
+  atomic_store_explicit(&t->published.prediction[word], bits, memory_order_relaxed);
 }
 
 /* The values are assumptions, so their order has no effect. */
@@ -29,21 +29,23 @@ void hp_rewrite_team_publish(hp_rewrite_team *t) {
   const hpar_rewriter *r = t->merger;
   const memory_order order = memory_order_relaxed;
   const bool frameset_ok = t->is_past_begin && r->outline.builder.frameset_ok;
-  atomic_store_explicit(&t->passed, hp_scanner_position(&r->scanner, r->scanner.at), order);
-  atomic_store_explicit(&t->encoding, r->encoding.used, order);
-  atomic_store_explicit(&t->is_certain, r->encoding.is_certain, order);
-  atomic_store_explicit(&t->frameset_ok, frameset_ok, order);
-  if (atomic_load_explicit(&t->active_rules, order) != r->running.active) hp_rewrite_team_publish_retired(t);
-  for (uint32_t i = 0; i < t->scope_words; i++) atomic_store_explicit(&t->scopes[i], t->lessons.scopes[i], order);
+  atomic_store_explicit(&t->published.passed, hp_scanner_position(&r->scanner, r->scanner.at), order);
+  atomic_store_explicit(&t->published.encoding, r->encoding.used, order);
+  atomic_store_explicit(&t->published.is_certain, r->encoding.is_certain, order);
+  atomic_store_explicit(&t->published.frameset_ok, frameset_ok, order);
+  if (atomic_load_explicit(&t->published.active_rules, order) != r->running.active) hp_rewrite_team_publish_retired(t);
+  for (uint32_t i = 0; i < t->scope_words; i++)
+    atomic_store_explicit(&t->published.scopes[i], t->learning.lessons.scopes[i], order);
   if (!t->words) return;
-  const uint32_t alternatives = t->has_guesses || t->chunks_with_alternatives ? t->lessons.count : 0;
+  const uint32_t alternatives =
+      t->learning.has_guesses || t->learning.chunks_with_alternatives ? t->learning.lessons.count : 0;
   const hp_bits *bits = hp_matching_bits_of(&r->matching, r->outline.builder.top->node);
-  for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learned[i]);
+  for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learning.near[i]);
   for (uint32_t i = t->words; i < 2 * t->words; i++) publish_bits(t, i, bits[i]);
   for (uint32_t i = 0; i < (2 + HP_MAX_ALTERNATIVES) * t->words; i++)
-    publish_bits(t, 2 * t->words + i, t->lessons.read[i]);
-  atomic_store_explicit(&t->alternatives, alternatives, order);
-  atomic_store_explicit(&t->lesson_count, t->lessons.total, order);
+    publish_bits(t, 2 * t->words + i, t->learning.lessons.read[i]);
+  atomic_store_explicit(&t->published.alternatives, alternatives, order);
+  atomic_store_explicit(&t->published.lesson_count, t->learning.lessons.total, order);
 }
 
 /* Ends a chunk. Workers know little about long raw text, and the merger reads it fast. It therefore
@@ -58,9 +60,9 @@ static void leave_chunk(hp_rewrite_team *t) {
 
 /* The merger has true examples of outer frames. */
 static void drop_guesses(hp_rewrite_team *t) {
-  const uint32_t total = t->lessons.total;
-  if (t->has_guesses) t->lessons.count = total < HP_MAX_ALTERNATIVES ? total : HP_MAX_ALTERNATIVES;
-  t->has_guesses = false;
+  const uint32_t total = t->learning.lessons.total;
+  if (t->learning.has_guesses) t->learning.lessons.count = total < HP_MAX_ALTERNATIVES ? total : HP_MAX_ALTERNATIVES;
+  t->learning.has_guesses = false;
 }
 
 /* Rewrites the bytes before the next chunk on the true state. Notes outer frames as examples for
@@ -74,7 +76,7 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
   while ((end = hp_chunks_advance(&t->chunks, at, &chunk)) > at && at != last && r->phase == HP_PHASE_RUNS) {
     last = at;
     hp_rewriter_scan_until(r, end);
-    if (t->words && t->learns_exactly && r->phase == HP_PHASE_RUNS) hp_rewriter_learn_heir(r, &t->lessons);
+    if (t->words && t->learning.is_exact && r->phase == HP_PHASE_RUNS) hp_rewriter_learn_heir(r, &t->learning.lessons);
     hp_rewrite_team_publish(t);
     at = hp_rewrite_offset(r);
   }
@@ -125,15 +127,16 @@ static bool is_closed(const hp_rewrite_team *t) { return t->wasted >= MAX_WASTED
 static void note_alternatives(hp_rewrite_team *t, const hp_rewrite_chunk *chunk) {
   enum { CHUNKS = 8 };
   bool has_guesses = chunk->alternatives && !chunk->lessons;
-  if (t->lessons.are_used && !has_guesses)
-    t->chunks_with_alternatives = CHUNKS;
-  else if (t->chunks_with_alternatives && !has_guesses)
-    t->chunks_with_alternatives--;
+  if (t->learning.lessons.are_used && !has_guesses)
+    t->learning.chunks_with_alternatives = CHUNKS;
+  else if (t->learning.chunks_with_alternatives && !has_guesses)
+    t->learning.chunks_with_alternatives--;
 }
 
 /* Returns true if the merger has learned of other open scopes than the chunk has. */
 static bool lacks_scopes(const hp_rewrite_team *t, const hp_rewrite_chunk *chunk) {
-  return t->scope_words && memcmp(chunk->scopes, t->lessons.scopes, t->scope_words * sizeof *chunk->scopes) != 0;
+  return t->scope_words &&
+         memcmp(chunk->scopes, t->learning.lessons.scopes, t->scope_words * sizeof *chunk->scopes) != 0;
 }
 
 static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
@@ -141,18 +144,19 @@ static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
   hp_rewrite_counters *c = &t->counters;
   c->segments += chunk->log.segment_count;
   uint64_t adopted = c->adopted_segments, event = hp_rewrite_team_event_time(t);
-  t->lessons.are_used = false;
+  t->learning.lessons.are_used = false;
   drop_guesses(t);
   size_t from = hp_rewrite_offset(t->merger);
   size_t rewritten =
-      hp_rewriter_adopt(t->merger, chunk, t->first_chunk + claimed->number, &t->lessons, &c->adopted_segments);
+      hp_rewriter_adopt(t->merger, chunk, t->first_chunk + claimed->number, &t->learning.lessons, &c->adopted_segments);
   c->rewritten_bytes += rewritten;
   hp_rewrite_team_note(t, HP_EVENT_MERGE, 0, claimed->number, event, from, hp_rewrite_offset(t->merger));
   if (is_closed(t)) return;
   note_alternatives(t, chunk);
   /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later
    * ones can. */
-  bool lacks_alternatives = chunk->lessons != t->lessons.total || (!chunk->alternatives && t->lessons.are_used);
+  bool lacks_alternatives =
+      chunk->lessons != t->learning.lessons.total || (!chunk->alternatives && t->learning.lessons.are_used);
   if (chunk->active_rules != t->merger->running.active || lacks_alternatives || lacks_scopes(t, chunk)) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (claimed->end - claimed->begin) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;

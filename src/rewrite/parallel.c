@@ -40,7 +40,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     hpar_status status = hp_try(&r->unwind, hp_rewrite_team_merge, t);
     r->window.limit = NULL;
     r->matching.matcher.watch = NULL;
-    atomic_store(&t->passed, UINT64_MAX);
+    atomic_store(&t->published.passed, UINT64_MAX);
     if (!t->division.is_inline) hp_pool_end(t->pool);
     t->counters.chunks += t->chunks.number;
     t->counters.skipped_chunks += t->chunks.skipped;

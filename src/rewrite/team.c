@@ -34,11 +34,11 @@ void hp_rewrite_team_destroy(hp_rewrite_team *t) {
   }
   hp_free(t->workers);
   hp_free(t->slots);
-  hp_free((void *)t->prediction);
-  hp_free((void *)t->retired);
-  hp_free(t->learned);
-  hp_free((void *)t->scopes);
-  hp_free(t->learned_scopes);
+  hp_free((void *)t->published.prediction);
+  hp_free((void *)t->published.retired);
+  hp_free(t->learning.near);
+  hp_free((void *)t->published.scopes);
+  hp_free(t->learning.scopes);
   hp_chunks_free(&t->chunks);
   hp_prescan_close(&t->prescan);
   hp_free(t);
@@ -75,13 +75,13 @@ static bool make_slots(hp_rewrite_team *t) {
     if (!prediction) return false;
     t->slots[i].chunk.prediction = prediction;
   }
-  _Atomic hp_bits *prediction = hp_reallocate((void *)t->prediction, bits * sizeof *prediction);
+  _Atomic hp_bits *prediction = hp_reallocate((void *)t->published.prediction, bits * sizeof *prediction);
   if (!prediction) return false;
-  t->prediction = prediction;
+  t->published.prediction = prediction;
   hp_bits *learned = hp_allocate_aligned(HP_CACHE_LINE, (bits + 3 * (size_t)t->words) * sizeof *learned);
   if (!learned) return false;
-  hp_free(t->learned);
-  t->learned = learned;
+  hp_free(t->learning.near);
+  t->learning.near = learned;
   t->prediction_capacity = bits;
   return true;
 }
@@ -90,28 +90,28 @@ static bool make_slots(hp_rewrite_team *t) {
 static bool make_scopes(hp_rewrite_team *t, const hpar_rules *rules) {
   const uint32_t words = hp_scope_words(rules);
   t->scope_words = words;
-  t->lessons.scopes = NULL;
+  t->learning.lessons.scopes = NULL;
   if (!words) return true;
   for (uint32_t i = 0; i < t->slot_count; i++) {
     hp_bits *scopes = hp_reallocate(t->slots[i].chunk.scopes, words * sizeof *scopes);
     if (!scopes) return false;
     t->slots[i].chunk.scopes = scopes;
   }
-  _Atomic hp_bits *scopes = hp_reallocate((void *)t->scopes, words * sizeof *scopes);
+  _Atomic hp_bits *scopes = hp_reallocate((void *)t->published.scopes, words * sizeof *scopes);
   if (!scopes) return false;
-  t->scopes = scopes;
-  hp_bits *learned = hp_reallocate(t->learned_scopes, words * sizeof *learned);
+  t->published.scopes = scopes;
+  hp_bits *learned = hp_reallocate(t->learning.scopes, words * sizeof *learned);
   if (!learned) return false;
-  t->learned_scopes = learned;
+  t->learning.scopes = learned;
   return true;
 }
 
 static bool make_retired(hp_rewrite_team *t, uint32_t rules) {
   uint32_t words = (rules + HP_BITS - 1) / HP_BITS;
   if (words <= t->retired_capacity) return true;
-  _Atomic hp_bits *retired = hp_reallocate((void *)t->retired, words * sizeof *retired);
+  _Atomic hp_bits *retired = hp_reallocate((void *)t->published.retired, words * sizeof *retired);
   if (!retired) return false;
-  t->retired = retired;
+  t->published.retired = retired;
   t->retired_capacity = words;
   return true;
 }
@@ -137,17 +137,18 @@ static bool divide_window(hp_rewrite_team *t, const hpar_rewriter *r) {
 /* Resets the predictions of outer frames. */
 static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
   enum { FIRST_CHUNKS = 2 };
-  hp_bits *after = t->learned + t->words;
+  hp_bits *after = t->learning.near + t->words;
   hp_matching_find_successors(&r->matching, after, after + t->words,
                               after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
-  memset(t->learned, 0, t->words * sizeof *t->learned);
-  t->lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
-  memset(t->lessons.read, 0, 2 * t->words * sizeof *after);
-  t->learns_exactly = r->rules->skips_tags && t->words == 1;
-  if (t->learns_exactly) hp_rewriter_guess_heir(r, after + t->words, &t->lessons);
-  t->has_guesses = t->lessons.count != 0;
-  t->chunks_with_alternatives = t->learns_exactly ? FIRST_CHUNKS : 0;
-  t->watch = (hp_candidate_watch){.learned = t->learned, .after_near = after, .after_heir = after + t->words};
+  memset(t->learning.near, 0, t->words * sizeof *t->learning.near);
+  t->learning.lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
+  memset(t->learning.lessons.read, 0, 2 * t->words * sizeof *after);
+  t->learning.is_exact = r->rules->skips_tags && t->words == 1;
+  if (t->learning.is_exact) hp_rewriter_guess_heir(r, after + t->words, &t->learning.lessons);
+  t->learning.has_guesses = t->learning.lessons.count != 0;
+  t->learning.chunks_with_alternatives = t->learning.is_exact ? FIRST_CHUNKS : 0;
+  t->learning.watch =
+      (hp_candidate_watch){.learned = t->learning.near, .after_near = after, .after_heir = after + t->words};
 }
 
 bool hp_rewrite_team_prepare(hpar_rewriter *r) {
@@ -164,7 +165,7 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
   t->active = threads;
   if (!make_retired(t, r->rules->count) || !make_workers(t, threads) || !make_slots(t)) return false;
   if (!make_scopes(t, r->rules)) return false;
-  t->has_guesses = false;
+  t->learning.has_guesses = false;
   if (t->words) begin_learning(t, r);
   return divide_window(t, r);
 }
@@ -179,16 +180,16 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
                                     .position = s->position,
                                     .prescan = &t->prescan,
                                     .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT,
-                                    .retired = t->retired};
+                                    .retired = t->published.retired};
   hp_prescan_begin(&t->prescan);
   t->quirks = r->outline.quirks;
-  if (t->words) r->matching.matcher.watch = &t->watch;
+  if (t->words) r->matching.matcher.watch = &t->learning.watch;
   for (uint32_t i = 0; i < t->slot_count; i++) atomic_store(&t->slots[i].state, HP_SLOT_FREE);
   t->is_past_begin = false;
   t->exact_ns = t->exact_bytes = 0;
   t->wasted = 0;
-  t->lessons.scopes = t->scope_words ? t->learned_scopes : NULL;
-  if (t->scope_words) hp_rewriter_write_scopes(r, t->learned_scopes);
+  t->learning.lessons.scopes = t->scope_words ? t->learning.scopes : NULL;
+  if (t->scope_words) hp_rewriter_write_scopes(r, t->learning.scopes);
   hp_rewrite_team_publish_retired(t);
   hp_rewrite_team_publish(t);
   t->first_chunk = (uint32_t)t->counters.chunks;

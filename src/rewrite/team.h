@@ -47,6 +47,32 @@ typedef struct hp_rewrite_worker {
   hp_speculation speculation;
 } hp_rewrite_worker;
 
+/* The state of the merger, which workers assume. Only hp_rewrite_team_publish and
+ * hp_rewrite_team_publish_retired write it. */
+typedef struct hp_published {
+  _Alignas(HP_CACHE_LINE) _Atomic(const hp_encoding *) encoding;
+  _Atomic bool is_certain, frameset_ok;
+  _Atomic uint32_t active_rules;               /* as in `retired` */
+  _Atomic hp_bits *retired;                    /* by rule: the merger runs it no more */
+  _Atomic hp_bits *scopes;                     /* as in a chunk */
+  _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
+  _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
+  _Atomic uint64_t passed;                     /* of the merger; UINT64_MAX: threads return */
+} hp_published;
+
+/* What the merger learns for the predictions of later chunks. */
+typedef struct hp_learning {
+  /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
+  hp_bits *near;
+  hp_rewrite_lessons lessons;
+  hp_bits *scopes; /* of `lessons` */
+  hp_candidate_watch watch;
+  bool has_guesses; /* the lessons are guesses */
+  bool is_exact;    /* also from chunks that the merger rewrites: versions cost little */
+  /* so many chunks have alternatives after the last one that needed them */
+  uint32_t chunks_with_alternatives;
+} hp_learning;
+
 typedef struct hp_rewrite_team {
   /*** for all windows ***/
   hp_rewrite_division division;
@@ -68,26 +94,10 @@ typedef struct hp_rewrite_team {
   uint32_t words;       /* of a set; 0: the selectors need no frames */
   uint32_t scope_words; /* of a set of rules; 0: no rule is for texts, comments or the doctype */
 
-  /*** the state of the merger, which workers assume ***/
-  _Alignas(HP_CACHE_LINE) _Atomic(const hp_encoding *) encoding;
-  _Atomic bool is_certain, frameset_ok;
-  _Atomic uint32_t active_rules;               /* as in `retired` */
-  _Atomic hp_bits *retired;                    /* by rule: the merger runs it no more */
-  _Atomic hp_bits *scopes;                     /* as in a chunk */
-  _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
-  _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
-  _Atomic uint64_t passed;                     /* of the merger; UINT64_MAX: threads return */
+  hp_published published;
 
   /*** the merger ***/
-  /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
-  _Alignas(HP_CACHE_LINE) hp_bits *learned;
-  hp_rewrite_lessons lessons;
-  hp_bits *learned_scopes; /* of `lessons` */
-  hp_candidate_watch watch;
-  bool has_guesses;    /* the lessons are guesses */
-  bool learns_exactly; /* also from chunks that the merger rewrites: versions cost little */
-  /* so many chunks have alternatives after the last one that needed them */
-  uint32_t chunks_with_alternatives;
+  _Alignas(HP_CACHE_LINE) hp_learning learning;
   bool is_past_begin;             /* of the window */
   uint64_t exact_ns, exact_bytes; /* of the parts that the merger has rewritten */
   /* chunks in a row of which the merger has adopted less than half */

@@ -21,7 +21,7 @@ hp_claim hp_rewrite_team_claim(hp_rewrite_team *t, size_t most_bytes, hp_chunk *
   enum { PERCENT = 110, PERCENT_WITH_ALTERNATIVES = 140 };
   hp_rewrite_slot *s = find_slot(t);
   if (!s) return HP_CLAIM_LATER;
-  const unsigned percent = atomic_load(&t->alternatives) ? PERCENT_WITH_ALTERNATIVES : PERCENT;
+  const unsigned percent = atomic_load(&t->published.alternatives) ? PERCENT_WITH_ALTERNATIVES : PERCENT;
   hp_claim claim = hp_chunks_claim(&t->chunks, (uint32_t)(s - t->slots), percent, most_bytes, chunk);
   if (claim != HP_CLAIM_MADE) atomic_store(&s->state, HP_SLOT_FREE);
   return claim;
@@ -34,20 +34,20 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
   chunk->cut = claimed->begin;
   chunk->limit = claimed->end;
   if (!t->chunks.cuts) chunk->cut = hp_cut(&hp_smart_cuts, t->input.window, claimed->end, claimed->begin);
-  chunk->encoding = atomic_load(&t->encoding);
-  chunk->is_certain = atomic_load(&t->is_certain);
+  chunk->encoding = atomic_load(&t->published.encoding);
+  chunk->is_certain = atomic_load(&t->published.is_certain);
   chunk->quirks = t->quirks;
-  chunk->active_rules = atomic_load(&t->active_rules);
-  chunk->frameset_ok = atomic_load(&t->frameset_ok);
-  chunk->lessons = atomic_load(&t->lesson_count);
-  chunk->alternatives = atomic_load(&t->alternatives);
+  chunk->active_rules = atomic_load(&t->published.active_rules);
+  chunk->frameset_ok = atomic_load(&t->published.frameset_ok);
+  chunk->lessons = atomic_load(&t->published.lesson_count);
+  chunk->alternatives = atomic_load(&t->published.alternatives);
   for (uint32_t i = 0; i < HP_REWRITE_PREDICTION * t->words; i++)
-    chunk->prediction[i] = atomic_load_explicit(&t->prediction[i], memory_order_relaxed);
+    chunk->prediction[i] = atomic_load_explicit(&t->published.prediction[i], memory_order_relaxed);
   for (uint32_t i = 0; i < t->scope_words; i++)
-    chunk->scopes[i] = atomic_load_explicit(&t->scopes[i], memory_order_relaxed);
+    chunk->scopes[i] = atomic_load_explicit(&t->published.scopes[i], memory_order_relaxed);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : HP_REWRITE_CHECKPOINT;
   uint64_t begin = thread ? 0 : hp_now(), event = hp_rewrite_team_event_time(t);
-  hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->passed, chunk);
+  hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->published.passed, chunk);
   if (!thread) t->counters.worker_ns += hp_now() - begin;
   hp_rewrite_team_note(t, HP_EVENT_PARSE, thread, claimed->number, event, chunk->cut, chunk->limit);
   if (atomic_exchange(&s->state, HP_SLOT_IS_DONE) == HP_SLOT_DROPPED) atomic_store(&s->state, HP_SLOT_FREE);
@@ -59,7 +59,7 @@ void hp_rewrite_team_run_thread(void *context, unsigned thread) {
   enum { SPIN_NS = 50000 };
   hp_rewrite_team *t = context;
   hp_spin spin = {0};
-  while (atomic_load(&t->passed) != UINT64_MAX) {
+  while (atomic_load(&t->published.passed) != UINT64_MAX) {
     hp_chunk chunk;
     hp_claim claim = hp_rewrite_team_claim(t, SIZE_MAX, &chunk);
     if (claim == HP_CLAIM_NEVER) return;
