@@ -105,7 +105,7 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
 static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   if (seg->reads_removal && r->edits.mute_depth) return false;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++) {
-    const hp_rule_use *use = &log->uses[i];
+    const hp_rule_use *use = &log->matches.uses[i];
     const hp_rule_state *state = &r->running.states[use->rule];
     uint64_t limit = r->rules->rules[use->rule].given.limit;
     if (state->is_retired || (limit && use->matches >= limit - state->matches)) return false;
@@ -115,10 +115,10 @@ static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const 
 
 static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->outline.builder;
-  if (log->encoding != r->encoding.used || log->is_certain != r->encoding.is_certain ||
-      log->quirks != r->outline.quirks)
+  if (log->page.encoding != r->encoding.used || log->page.is_certain != r->encoding.is_certain ||
+      log->page.quirks != r->outline.quirks)
     return false;
-  if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->frameset_ok)) return false;
+  if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->page.frameset_ok)) return false;
   return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&
          first_wrong_assumption(b, &seg->assumed) == HP_ASSUMPTION_KINDS;
 }
@@ -145,8 +145,8 @@ static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_
   const size_t size = counts ? r->matching.version_size / sizeof(hp_bits) : 2 * (size_t)r->matching.matcher.words;
   for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
     hp_outline_entry *e = &log->outline.entries[i];
-    const hp_saved_name *name = &log->names[i];
-    if (name->length) e->element.name = hp_names_add(&r->names, log->name_bytes.data + name->offset, name->length);
+    const hp_saved_name *name = &log->names.items[i];
+    if (name->length) e->element.name = hp_names_add(&r->names, log->names.bytes.data + name->offset, name->length);
     const hp_bits *own = e->next ? log->bits + e->next - 1 + version * size : NULL;
     bool has_child = false;
     e->next = r->rules->needs_frames && (own || !counts) ? map_frame(r, own, &has_child) : 0;
@@ -164,9 +164,9 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
                         version * r->matching.version_size / sizeof *seen;
   hp_matching_add_children(&r->matching, outer, (const hp_frame *)(const void *)seen);
   for (uint32_t i = seg->types; i < seg->types + seg->type_count; i++) {
-    const hp_saved_type *type = &log->types[i];
+    const hp_saved_type *type = &log->names.types[i];
     hp_atom name = type->name;
-    if (type->length) name = hp_names_add(&r->names, log->name_bytes.data + type->text, type->length);
+    if (type->length) name = hp_names_add(&r->names, log->names.bytes.data + type->text, type->length);
     bool is_outer = type->entry == UINT32_MAX;
     uint32_t frame = is_outer ? hp_matching_index_of(&r->matching, outer) : log->outline.entries[type->entry].next;
     hp_matching_add_type(&r->matching, frame, hp_matching_type_of(type->ns, name), type->count);
@@ -181,15 +181,15 @@ static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
 
 static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
-    const hp_piece *piece = &log->pieces[i];
-    hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
+    const hp_piece *piece = &log->output.pieces[i];
+    hp_sink_put(&r->sink, piece->input ? piece->input : log->output.block + piece->offset, piece->length);
   }
 }
 
 static void report_found(const hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
-    const hpar_rule *rule = &r->rules->rules[log->found[i].rule].given;
-    rule->found(log->found[i].start, log->found[i].end, rule->context);
+    const hpar_rule *rule = &r->rules->rules[log->matches.found[i].rule].given;
+    rule->found(log->matches.found[i].start, log->matches.found[i].end, rule->context);
   }
 }
 
@@ -266,10 +266,11 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
   uint32_t note = seg->notes, last_note = note + seg->note_count;
   for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
-    while (note < last_note && log->notes[note].start <= c->start) adopt_note(&o, &log->notes[note++], depth);
+    while (note < last_note && log->notes.items[note].start <= c->start)
+      adopt_note(&o, &log->notes.items[note++], depth);
     adopt_condition(&o, c, condition_holds(r, c, outer, version));
   }
-  while (note < last_note) adopt_note(&o, &log->notes[note++], depth);
+  while (note < last_note) adopt_note(&o, &log->notes.items[note++], depth);
   report_found(r, log, o.found, seg->found + seg->found_count);
   adopt_counters(&o, seg->tags, seg->matches, seg->misplaced, depth + seg->depth);
   if (o.is_muted) return;
@@ -299,7 +300,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   adopt_children(r, log, seg, outer, version);
   r->edits.mute_depth += seg->mute_depth;
   for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
-    r->running.states[log->uses[i].rule].matches += log->uses[i].matches;
+    r->running.states[log->matches.uses[i].rule].matches += log->matches.uses[i].matches;
   if (seg->assumed.tokens) b->prepared = false;
   adopt_text(r, seg);
   if (r->rules->unit_rule_count) hp_rewriter_adopt_scopes(r, log, seg);

@@ -76,16 +76,16 @@ static leaving choose(const hpar_rewriter *r, hpar_unit unit) {
 static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end) {
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
-  hp_grow(&log->notes, &log->note_capacity, (size_t)log->note_count + 1, &r->unwind);
+  hp_grow(&log->notes.items, &log->notes.capacity, (size_t)log->notes.count + 1, &r->unwind);
   hp_speculation_apply_edits(r, start);
-  p->joined_piece = log->piece_count;
+  p->joined_piece = log->output.piece_count;
   if (r->edits.copied != UINT64_MAX) r->edits.copied = end;
-  hp_rewrite_note *note = &log->notes[log->note_count];
+  hp_rewrite_note *note = &log->notes.items[log->notes.count];
   *note = (hp_rewrite_note){.start = start,
                             .end = end,
-                            .piece = log->piece_count,
-                            .found = log->found_count,
-                            .scopes = log->scope_count,
+                            .piece = log->output.piece_count,
+                            .found = log->matches.found_count,
+                            .scopes = log->notes.scope_count,
                             .mute_depth = r->edits.mute_depth,
                             .depth = r->stats.depth,
                             .tags = r->stats.tags,
@@ -95,11 +95,11 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
     if (!is_local(r, index)) continue;
-    hp_grow(&log->scopes, &log->scope_capacity, (size_t)log->scope_count + 1, &r->unwind);
-    log->scopes[log->scope_count++] = index;
+    hp_grow(&log->notes.scopes, &log->notes.scope_capacity, (size_t)log->notes.scope_count + 1, &r->unwind);
+    log->notes.scopes[log->notes.scope_count++] = index;
   }
-  note->scope_count = log->scope_count - note->scopes;
-  log->note_count++;
+  note->scope_count = log->notes.scope_count - note->scopes;
+  log->notes.count++;
   hp_edits_mark(&r->edits, end);
   return note;
 }
@@ -187,10 +187,10 @@ void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
   e->mute_depth += note->mute_depth;
   e->copied = e->mute_depth ? UINT64_MAX : note->start;
   for (uint32_t i = note->scopes; i < note->scopes + note->scope_count; i++)
-    hp_rewriter_change_scope(r, log->scopes[i], true);
+    hp_rewriter_change_scope(r, log->notes.scopes[i], true);
   deliver(r, note);
   for (uint32_t i = note->scopes; i < note->scopes + note->scope_count; i++)
-    hp_rewriter_change_scope(r, log->scopes[i], false);
+    hp_rewriter_change_scope(r, log->notes.scopes[i], false);
   hp_edits_apply(e, &r->sink, r->scanner.begin, r->scanner.position, note->end);
   e->mute_depth = outer_mute_depth;
   hp_scratch_clear(&r->scratch);

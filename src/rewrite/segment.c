@@ -11,10 +11,10 @@
 
 void hp_rewrite_log_clear(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
-  log->segment_count = log->name_bytes.length = log->bit_count = log->record_count = log->piece_count =
-      log->condition_count = log->found_count = log->use_count = log->type_count = log->note_count = log->scope_count =
-          0;
-  log->block_length = 0;
+  log->segment_count = log->names.bytes.length = log->bit_count = log->record_count = log->output.piece_count =
+      log->condition_count = log->matches.found_count = log->matches.use_count = log->names.type_count =
+          log->notes.count = log->notes.scope_count = 0;
+  log->output.block_length = 0;
   hp_outline_log_clear(&log->outline);
 }
 
@@ -22,32 +22,32 @@ void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_rewrite_log_clear(log);
   hp_free(log->segments);
   hp_outline_log_free(&log->outline);
-  hp_free(log->names);
-  hp_bytes_free(&log->name_bytes);
+  hp_free(log->names.items);
+  hp_bytes_free(&log->names.bytes);
   hp_free(log->bits);
   hp_free(log->records);
-  hp_free(log->pieces);
+  hp_free(log->output.pieces);
   hp_free(log->conditions);
-  hp_free(log->found);
-  hp_free(log->uses);
-  hp_free(log->types);
-  hp_free(log->notes);
-  hp_free(log->scopes);
-  hp_free(log->block);
+  hp_free(log->matches.found);
+  hp_free(log->matches.uses);
+  hp_free(log->names.types);
+  hp_free(log->notes.items);
+  hp_free(log->notes.scopes);
+  hp_free(log->output.block);
   *log = (hp_rewrite_log){0};
 }
 
 static char *extend_block(hp_rewrite_log *log, size_t length) {
-  size_t need = log->block_length + length;
-  if (need > log->block_capacity) {
+  size_t need = log->output.block_length + length;
+  if (need > log->output.block_capacity) {
     size_t capacity = need + need / 2 + 4096;
-    char *block = hp_reallocate(log->block, capacity);
+    char *block = hp_reallocate(log->output.block, capacity);
     if (!block) return NULL;
-    log->block = block;
-    log->block_capacity = capacity;
+    log->output.block = block;
+    log->output.block_capacity = capacity;
   }
-  char *at = log->block + log->block_length;
-  log->block_length += length;
+  char *at = log->output.block + log->output.block_length;
+  log->output.block_length += length;
   return at;
 }
 
@@ -58,7 +58,7 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *c
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   bool is_input = length > MAX_COPIED && bytes >= r->scanner.begin && bytes < r->scanner.end;
-  hp_piece *last = log->piece_count > p->joined_piece ? &log->pieces[log->piece_count - 1] : NULL;
+  hp_piece *last = log->output.piece_count > p->joined_piece ? &log->output.pieces[log->output.piece_count - 1] : NULL;
   if (!is_input) {
     char *to = extend_block(log, length);
     if (!to) return HPAR_ERROR_MEMORY;
@@ -68,9 +68,9 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *c
       return HPAR_OK;
     }
   }
-  hp_grow(&log->pieces, &log->piece_capacity, (size_t)log->piece_count + 1, &r->unwind);
-  log->pieces[log->piece_count++] =
-      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->block_length - length, length};
+  hp_grow(&log->output.pieces, &log->output.piece_capacity, (size_t)log->output.piece_count + 1, &r->unwind);
+  log->output.pieces[log->output.piece_count++] =
+      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->output.block_length - length, length};
   return HPAR_OK;
 }
 
@@ -81,8 +81,8 @@ void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
 
 void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
   hp_rewrite_log *log = r->parallel.speculation->log;
-  hp_grow(&log->found, &log->found_capacity, (size_t)log->found_count + 1, &r->unwind);
-  log->found[log->found_count++] = (hp_reported_match){r->token.start, r->element.end, rule};
+  hp_grow(&log->matches.found, &log->matches.found_capacity, (size_t)log->matches.found_count + 1, &r->unwind);
+  log->matches.found[log->matches.found_count++] = (hp_reported_match){r->token.start, r->element.end, rule};
 }
 
 /* Returns true if all rules of the last step only edit attributes. */
@@ -112,23 +112,23 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   if (!has_tag) return;
   hp_grow(&log->conditions, &log->condition_capacity, (size_t)log->condition_count + 1, &r->unwind);
   hp_speculation_apply_edits(r, r->token.start);
-  p->joined_piece = log->piece_count;
+  p->joined_piece = log->output.piece_count;
   hp_rewrite_condition condition = {.instruction = !holding && m->watch->reads_bit ? instruction : UINT32_MAX,
                                     .versions = holding,
                                     .test = test,
                                     .index = m->watch->index,
                                     .ns = node->ns,
                                     .name = node->name,
-                                    .piece = log->piece_count,
+                                    .piece = log->output.piece_count,
                                     .start = r->token.start,
                                     .end = r->token.end};
-  condition.found = log->found_count;
+  condition.found = log->matches.found_count;
   if (!holding) hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
   hp_speculation_apply_edits(r, r->token.end);
-  p->joined_piece = log->piece_count;
-  condition.piece_count = log->piece_count - condition.piece;
-  condition.found_count = log->found_count - condition.found;
+  p->joined_piece = log->output.piece_count;
+  condition.piece_count = log->output.piece_count - condition.piece;
+  condition.found_count = log->matches.found_count - condition.found;
   condition.matches = r->stats.matches - matches;
   condition.edits = r->edits.total - edits;
   r->stats.matches = matches;
@@ -183,14 +183,15 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->outer.base_mode = mode;
   p->outer.poisoned = HP_HAZARD_NONE;
   p->outer.disposition = HP_DISPOSITION_LOCAL;
-  p->first_piece = p->joined_piece = p->log->piece_count;
+  p->first_piece = p->joined_piece = p->log->output.piece_count;
   p->first_condition = p->log->condition_count;
-  p->first_found = p->log->found_count;
-  p->first_note = p->log->note_count;
-  for (uint32_t i = p->first_use; i < p->log->use_count; i++) r->running.states[p->log->uses[i].rule].matches = 0;
-  p->first_use = p->log->use_count;
+  p->first_found = p->log->matches.found_count;
+  p->first_note = p->log->notes.count;
+  for (uint32_t i = p->first_use; i < p->log->matches.use_count; i++)
+    r->running.states[p->log->matches.uses[i].rule].matches = 0;
+  p->first_use = p->log->matches.use_count;
   hp_outline_begin_segment(&r->outline, mode, ns);
-  r->outline.builder.frameset_ok = p->log->frameset_ok;
+  r->outline.builder.frameset_ok = p->log->page.frameset_ok;
   assume_in_advance(r);
   if (r->rules->needs_frames) begin_frames(r);
   hp_end_records_forget(&r->ends);
@@ -205,14 +206,14 @@ static void save_names(hpar_rewriter *r, uint32_t first) {
   hp_rewrite_log *log = r->parallel.speculation->log;
   const hp_outline_log *outline = &log->outline;
   const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
-  hp_grow(&log->names, &log->name_capacity, outline->entry_count, &r->unwind);
+  hp_grow(&log->names.items, &log->names.capacity, outline->entry_count, &r->unwind);
   for (uint32_t i = first; i < outline->entry_count; i++) {
     hp_atom atom = outline->entries[i].element.name;
-    log->names[i] = (hp_saved_name){0, 0};
+    log->names.items[i] = (hp_saved_name){0, 0};
     if (atom < first_own) continue;
     hp_name name = hp_names_of(&r->names, atom);
-    log->names[i] = (hp_saved_name){log->name_bytes.length, name.length};
-    hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
+    log->names.items[i] = (hp_saved_name){log->names.bytes.length, name.length};
+    hp_bytes_append(&log->names.bytes, name.bytes, name.length, &r->unwind);
   }
 }
 
@@ -231,12 +232,12 @@ static void save_types(hpar_rewriter *r, uint32_t frame, uint32_t entry) {
     hp_saved_type type = {.entry = entry, .ns = (uint8_t)(c->type >> 32), .name = (hp_atom)c->type, .count = c->count};
     if (type.name >= first_own) {
       hp_name name = hp_names_of(&r->names, type.name);
-      type.text = log->name_bytes.length;
+      type.text = log->names.bytes.length;
       type.length = name.length;
-      hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
+      hp_bytes_append(&log->names.bytes, name.bytes, name.length, &r->unwind);
     }
-    hp_grow(&log->types, &log->type_capacity, (size_t)log->type_count + 1, &r->unwind);
-    log->types[log->type_count++] = type;
+    hp_grow(&log->names.types, &log->names.type_capacity, (size_t)log->names.type_count + 1, &r->unwind);
+    log->names.types[log->names.type_count++] = type;
   }
 }
 
@@ -276,7 +277,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
   const uint32_t words = r->matching.matcher.words;
   const bool counts = !r->rules->skips_tags;
   p->now.frame = log->bit_count;
-  p->now.types = log->type_count;
+  p->now.types = log->names.type_count;
   if (!r->rules->needs_frames) return;
   save_bits(r, p->predicted, 2 * p->versions * words);
   save_bits(r, p->read, 2 * words);
@@ -291,7 +292,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
     else
       save_frame_bits(r, frame);
   }
-  p->now.type_count = log->type_count - p->now.types;
+  p->now.type_count = log->names.type_count - p->now.types;
   for (uint32_t v = 0; v < p->versions; v++)
     if (p->watches[v].min_children > p->now.min_children) p->now.min_children = p->watches[v].min_children;
 }
@@ -344,22 +345,22 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->copied = r->text.is_open && r->running.texts ? r->text.start : end;
     hp_speculation_apply_edits(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
-    now->piece_count = p->log->piece_count - p->first_piece;
+    now->piece_count = p->log->output.piece_count - p->first_piece;
     now->conditions = p->first_condition;
     now->condition_count = p->log->condition_count - p->first_condition;
     now->found = p->first_found;
-    now->found_count = p->log->found_count - p->first_found;
+    now->found_count = p->log->matches.found_count - p->first_found;
     now->uses = p->first_use;
-    now->use_count = p->log->use_count - p->first_use;
-    for (uint32_t i = p->first_use; i < p->log->use_count; i++)
-      p->log->uses[i].matches = r->running.states[p->log->uses[i].rule].matches;
+    now->use_count = p->log->matches.use_count - p->first_use;
+    for (uint32_t i = p->first_use; i < p->log->matches.use_count; i++)
+      p->log->matches.uses[i].matches = r->running.states[p->log->matches.uses[i].rule].matches;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;
     now->depth = r->stats.depth;
     now->counts = hp_edits_take_counts(&r->edits);
     now->notes = p->first_note;
-    now->note_count = p->log->note_count - p->first_note;
+    now->note_count = p->log->notes.count - p->first_note;
     now->mute_depth = r->edits.mute_depth;
     now->text = r->text;
     hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);

@@ -123,8 +123,8 @@ bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
   }
   if (!hp_rule_may_retire(rule) || r->running.states[index].matches) return true;
   hp_rewrite_log *log = p->log;
-  hp_grow(&log->uses, &log->use_capacity, (size_t)log->use_count + 1, &r->unwind);
-  log->uses[log->use_count++] = (hp_rule_use){.rule = index};
+  hp_grow(&log->matches.uses, &log->matches.use_capacity, (size_t)log->matches.use_count + 1, &r->unwind);
+  log->matches.uses[log->matches.use_count++] = (hp_rule_use){.rule = index};
   return true;
 }
 
@@ -339,10 +339,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   hp_rewrite_log *log = &chunk->log;
   chunk_run run = {r, input, chunk};
   hp_rewrite_log_clear(log);
-  log->encoding = chunk->encoding;
-  log->is_certain = chunk->is_certain;
-  log->quirks = chunk->quirks;
-  log->frameset_ok = chunk->frameset_ok;
+  log->page = chunk->page;
   const hp_speculation kept = *p;
   *p = (hp_speculation){.log = log,
                         .limit = input->position + chunk->limit,
@@ -359,8 +356,8 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   if (chunk->limit <= chunk->cut) return;
   if (hp_rewriter_open_worker(r, input->merger, hp_speculation_take_output, r) != HPAR_OK) return;
   r->parallel.speculation = p;
-  hp_rewriter_use_encoding(r, chunk->encoding, chunk->is_certain);
-  r->outline.quirks = chunk->quirks;
+  hp_rewriter_use_encoding(r, chunk->page.encoding, chunk->page.is_certain);
+  r->outline.quirks = chunk->page.quirks;
   hp_outline_speculate(&r->outline, &p->outer);
   hp_try(&r->unwind, run_chunk, &run);
   r->parallel.speculation = NULL;

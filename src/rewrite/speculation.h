@@ -105,39 +105,62 @@ typedef struct hp_rewrite_segment {
   hp_current_text text; /* at the end */
 } hp_rewrite_segment;
 
+/* What a worker assumes about the page. */
+typedef struct hp_assumed_page {
+  const hp_encoding *encoding;
+  bool is_certain;
+  hpar_quirks quirks;
+  bool frameset_ok; /* the "frameset-ok" flag */
+} hp_assumed_page;
+
+/* The output of all segments. A piece is a part of the input, or of the block. */
+typedef struct hp_log_output {
+  hp_piece *pieces;
+  uint32_t piece_count, piece_capacity;
+  char *block;
+  size_t block_length, block_capacity;
+} hp_log_output;
+
+/* Names without a fixed atom, and the counters of types, which may have such names. */
+typedef struct hp_log_names {
+  hp_saved_name *items; /* by entry of the outline's log */
+  uint32_t capacity;
+  hp_bytes bytes;
+  hp_saved_type *types;
+  uint32_t type_count, type_capacity;
+} hp_log_names;
+
+typedef struct hp_log_notes {
+  hp_rewrite_note *items; /* in document order */
+  uint32_t count, capacity;
+  uint32_t *scopes; /* of the notes */
+  uint32_t scope_count, scope_capacity;
+} hp_log_notes;
+
+typedef struct hp_log_matches {
+  hp_reported_match *found; /* in document order */
+  uint32_t found_count, found_capacity;
+  hp_rule_use *uses;
+  uint32_t use_count, use_capacity;
+} hp_log_matches;
+
 typedef struct hp_rewrite_log {
   hp_rewrite_segment *segments;
   uint32_t segment_count, segment_capacity;
+  hp_assumed_page page;
   hp_outline_log outline;
-  hp_saved_name *names; /* by entry of `outline` */
-  uint32_t name_capacity;
-  hp_bytes name_bytes;
+  hp_log_names names;
   /* `next` of an entry is the index + 1 of its child and heir bits or, if selectors count elements,
    * of its frame, for each version */
   hp_bits *bits;
   uint32_t bit_count, bit_capacity;
   hp_end_record *records; /* `previous` of an entry is the index + 1 of its record */
   uint32_t record_count, record_capacity;
-  hp_piece *pieces;
-  uint32_t piece_count, piece_capacity;
   hp_rewrite_condition *conditions; /* in ascending order */
   uint32_t condition_count, condition_capacity;
-  hp_reported_match *found; /* in document order */
-  uint32_t found_count, found_capacity;
-  hp_rule_use *uses;
-  uint32_t use_count, use_capacity;
-  hp_rewrite_note *notes; /* in document order */
-  uint32_t note_count, note_capacity;
-  uint32_t *scopes; /* of notes */
-  uint32_t scope_count, scope_capacity;
-  hp_saved_type *types;
-  uint32_t type_count, type_capacity;
-  char *block;
-  size_t block_length, block_capacity;
-  const hp_encoding *encoding; /* that the worker assumes */
-  bool is_certain;
-  hpar_quirks quirks;
-  bool frameset_ok;
+  hp_log_output output;
+  hp_log_matches matches;
+  hp_log_notes notes;
   uint32_t versions;
   hp_unknown_counter counter;
 } hp_rewrite_log;
@@ -194,10 +217,7 @@ typedef struct hp_speculation_input {
 /* A chunk of a worker. */
 typedef struct hp_rewrite_chunk {
   size_t cut, limit; /* in the window */
-  const hp_encoding *encoding;
-  bool is_certain;
-  hpar_quirks quirks;
-  bool frameset_ok;      /* the "frameset-ok" flag */
+  hp_assumed_page page;
   uint32_t active_rules; /* when the worker began */
   /* Near and heir bits of the outer frame. Then the near bits that segments of earlier chunks
    * have read, and the last true values of these. Then alternatives of the heir bits. */

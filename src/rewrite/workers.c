@@ -34,11 +34,11 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
   chunk->cut = claimed->begin;
   chunk->limit = claimed->end;
   if (!t->chunks.cuts) chunk->cut = hp_cut(&hp_smart_cuts, t->input.window, claimed->end, claimed->begin);
-  chunk->encoding = atomic_load(&t->published.encoding);
-  chunk->is_certain = atomic_load(&t->published.is_certain);
-  chunk->quirks = t->quirks;
+  chunk->page.encoding = atomic_load(&t->published.encoding);
+  chunk->page.is_certain = atomic_load(&t->published.is_certain);
+  chunk->page.quirks = t->quirks;
   chunk->active_rules = atomic_load(&t->published.active_rules);
-  chunk->frameset_ok = atomic_load(&t->published.frameset_ok);
+  chunk->page.frameset_ok = atomic_load(&t->published.frameset_ok);
   chunk->lessons = atomic_load(&t->published.lesson_count);
   chunk->alternatives = atomic_load(&t->published.alternatives);
   for (uint32_t i = 0; i < HP_REWRITE_PREDICTION * t->words; i++)
