@@ -104,7 +104,7 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
 /* Returns true if the rules of the segment exist up to its end. */
 static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   if (seg->reads_removal && r->edits.mute_depth) return false;
-  for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++) {
+  for (uint32_t i = seg->uses.first; i < seg->uses.first + seg->uses.count; i++) {
     const hp_rule_use *use = &log->matches.uses[i];
     const hp_rule_state *state = &r->running.states[use->rule];
     uint64_t limit = r->rules->rules[use->rule].given.limit;
@@ -163,7 +163,7 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
   const hp_bits *seen = log->bits + seg->frame + 2 * ((size_t)log->versions + 1) * words +
                         version * r->matching.version_size / sizeof *seen;
   hp_matching_add_children(&r->matching, outer, (const hp_frame *)(const void *)seen);
-  for (uint32_t i = seg->types; i < seg->types + seg->type_count; i++) {
+  for (uint32_t i = seg->types.first; i < seg->types.first + seg->types.count; i++) {
     const hp_saved_type *type = &log->names.types[i];
     hp_atom name = type->name;
     if (type->length) name = hp_names_add(&r->names, log->names.bytes.data + type->text, type->length);
@@ -175,7 +175,7 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
 
 /* Moves the records of the segment to the merger. */
 static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  for (uint32_t i = seg->records; i < seg->records + seg->record_count; i++)
+  for (uint32_t i = seg->records.first; i < seg->records.first + seg->records.count; i++)
     hp_end_records_adopt(&r->ends, &log->records[i], &r->unwind);
 }
 
@@ -261,20 +261,23 @@ static void adopt_note(adopted_output *o, const hp_rewrite_note *note, uint32_t 
 static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer,
                          uint32_t version, uint32_t depth) {
   hp_edits *e = &r->edits;
-  adopted_output o = {
-      .rewriter = r, .log = log, .is_muted = r->edits.mute_depth != 0, .piece = seg->pieces, .found = seg->found};
-  uint32_t note = seg->notes, last_note = note + seg->note_count;
-  for (uint32_t i = seg->conditions; i < seg->conditions + seg->condition_count; i++) {
+  adopted_output o = {.rewriter = r,
+                      .log = log,
+                      .is_muted = r->edits.mute_depth != 0,
+                      .piece = seg->pieces.first,
+                      .found = seg->found.first};
+  uint32_t note = seg->notes.first, last_note = note + seg->notes.count;
+  for (uint32_t i = seg->conditions.first; i < seg->conditions.first + seg->conditions.count; i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
     while (note < last_note && log->notes.items[note].start <= c->start)
       adopt_note(&o, &log->notes.items[note++], depth);
     adopt_condition(&o, c, condition_holds(r, c, outer, version));
   }
   while (note < last_note) adopt_note(&o, &log->notes.items[note++], depth);
-  report_found(r, log, o.found, seg->found + seg->found_count);
+  report_found(r, log, o.found, seg->found.first + seg->found.count);
   adopt_counters(&o, seg->tags, seg->matches, seg->misplaced, depth + seg->depth);
   if (o.is_muted) return;
-  put_pieces(r, log, o.piece, seg->pieces + seg->piece_count);
+  put_pieces(r, log, o.piece, seg->pieces.first + seg->pieces.count);
   e->copied = seg->mute_depth ? UINT64_MAX : seg->copied;
   hp_edits_add_counts(e, &seg->counts);
 }
@@ -299,7 +302,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   adopt_output(r, log, seg, outer, version, depth);
   adopt_children(r, log, seg, outer, version);
   r->edits.mute_depth += seg->mute_depth;
-  for (uint32_t i = seg->uses; i < seg->uses + seg->use_count; i++)
+  for (uint32_t i = seg->uses.first; i < seg->uses.first + seg->uses.count; i++)
     r->running.states[log->matches.uses[i].rule].matches += log->matches.uses[i].matches;
   if (seg->assumed.tokens) b->prepared = false;
   adopt_text(r, seg);

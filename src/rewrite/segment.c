@@ -178,18 +178,20 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   hp_speculation *p = r->parallel.speculation;
   const hp_scanner *s = &r->scanner;
   const bool in_text = !hp_scanner_begins_markup(s, s->begin + (start - s->position));
-  p->now = (hp_rewrite_segment){.start = start, .begins_in_text = in_text};
+  for (uint32_t i = p->now.uses.first; i < p->log->matches.use_count; i++)
+    r->running.states[p->log->matches.uses[i].rule].matches = 0;
+  p->now = (hp_rewrite_segment){.start = start,
+                                .begins_in_text = in_text,
+                                .pieces.first = p->log->output.piece_count,
+                                .conditions.first = p->log->condition_count,
+                                .found.first = p->log->matches.found_count,
+                                .uses.first = p->log->matches.use_count,
+                                .notes.first = p->log->notes.count};
+  p->joined_piece = p->log->output.piece_count;
   p->outer.now = (hp_segment){.modes = ~0u, .base_mode = mode, .ns = ns};
   p->outer.base_mode = mode;
   p->outer.poisoned = HP_HAZARD_NONE;
   p->outer.disposition = HP_DISPOSITION_LOCAL;
-  p->first_piece = p->joined_piece = p->log->output.piece_count;
-  p->first_condition = p->log->condition_count;
-  p->first_found = p->log->matches.found_count;
-  p->first_note = p->log->notes.count;
-  for (uint32_t i = p->first_use; i < p->log->matches.use_count; i++)
-    r->running.states[p->log->matches.uses[i].rule].matches = 0;
-  p->first_use = p->log->matches.use_count;
   hp_outline_begin_segment(&r->outline, mode, ns);
   r->outline.builder.frameset_ok = p->log->page.frameset_ok;
   assume_in_advance(r);
@@ -277,7 +279,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
   const uint32_t words = r->matching.matcher.words;
   const bool counts = !r->rules->skips_tags;
   p->now.frame = log->bit_count;
-  p->now.types = log->names.type_count;
+  p->now.types.first = log->names.type_count;
   if (!r->rules->needs_frames) return;
   save_bits(r, p->predicted, 2 * p->versions * words);
   save_bits(r, p->read, 2 * words);
@@ -292,7 +294,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
     else
       save_frame_bits(r, frame);
   }
-  p->now.type_count = log->names.type_count - p->now.types;
+  p->now.types.count = log->names.type_count - p->now.types.first;
   for (uint32_t v = 0; v < p->versions; v++)
     if (p->watches[v].min_children > p->now.min_children) p->now.min_children = p->watches[v].min_children;
 }
@@ -301,7 +303,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
 static void save_records(hpar_rewriter *r, uint32_t first) {
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
-  p->now.records = log->record_count;
+  p->now.records.first = log->record_count;
   for (uint32_t i = first; i < log->outline.entry_count; i++) {
     hp_outline_entry *e = &log->outline.entries[i];
     if (!e->previous) continue;
@@ -318,7 +320,7 @@ static void save_records(hpar_rewriter *r, uint32_t first) {
     moved->users++;
     moved->scope_depth += i < p->now.state.entries + p->now.state.open_count;
   }
-  p->now.record_count = log->record_count - p->now.records;
+  p->now.records.count = log->record_count - p->now.records.first;
 }
 
 /* Returns true if the segment saves the merger nothing. */
@@ -341,26 +343,21 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     save_frames(r, first);
     save_records(r, first);
     hp_speculation_save_scopes(r);
-    now->pieces = p->first_piece;
     now->copied = r->text.is_open && r->running.texts ? r->text.start : end;
     hp_speculation_apply_edits(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
-    now->piece_count = p->log->output.piece_count - p->first_piece;
-    now->conditions = p->first_condition;
-    now->condition_count = p->log->condition_count - p->first_condition;
-    now->found = p->first_found;
-    now->found_count = p->log->matches.found_count - p->first_found;
-    now->uses = p->first_use;
-    now->use_count = p->log->matches.use_count - p->first_use;
-    for (uint32_t i = p->first_use; i < p->log->matches.use_count; i++)
+    now->pieces.count = p->log->output.piece_count - now->pieces.first;
+    now->conditions.count = p->log->condition_count - now->conditions.first;
+    now->found.count = p->log->matches.found_count - now->found.first;
+    now->uses.count = p->log->matches.use_count - now->uses.first;
+    for (uint32_t i = now->uses.first; i < p->log->matches.use_count; i++)
       p->log->matches.uses[i].matches = r->running.states[p->log->matches.uses[i].rule].matches;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;
     now->depth = r->stats.depth;
     now->counts = hp_edits_take_counts(&r->edits);
-    now->notes = p->first_note;
-    now->note_count = p->log->notes.count - p->first_note;
+    now->notes.count = p->log->notes.count - now->notes.first;
     now->mute_depth = r->edits.mute_depth;
     now->text = r->text;
     hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);

@@ -79,6 +79,11 @@ typedef struct hp_saved_name {
   uint32_t offset, length;
 } hp_saved_name;
 
+/* Items of an array of the log. */
+typedef struct hp_log_range {
+  uint32_t first, count;
+} hp_log_range;
+
 typedef struct hp_rewrite_segment {
   hp_segment assumed;  /* the assumptions about the outer context */
   uint64_t start, end; /* positions in the input */
@@ -90,10 +95,8 @@ typedef struct hp_rewrite_segment {
    * that were read. If selectors count elements: then the outer frame of each version, with the
    * children of the segment. */
   uint32_t frame;
-  uint32_t types, type_count;
   uint32_t min_children; /* that the outer current node has at least before the segment */
-  uint32_t records, record_count, pieces, piece_count, conditions, condition_count;
-  uint32_t found, found_count, uses, use_count, notes, note_count;
+  hp_log_range types, records, pieces, conditions, found, uses, notes;
   uint32_t scopes;     /* in `bits`, by rule: the worker predicts that its scope is open outside */
   bool begins_in_text; /* the bytes at `start` are no markup */
   bool has_comments, has_doctypes;
@@ -176,9 +179,8 @@ typedef struct hp_speculation {
   /* The least distance of two ends of segments without a deferred token. */
   uint32_t checkpoint_bytes;
   const _Atomic uint64_t *passed; /* results before this position are useless */
-  /* The first ones of the segment; the first piece that more output may extend. */
-  uint32_t first_piece, first_condition, first_found, first_use, first_note, joined_piece;
-  bool seeks; /* the next segment begins after this token */
+  uint32_t joined_piece;          /* the first piece that more output may extend */
+  bool seeks;                     /* the next segment begins after this token */
   bool has_ended;
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
   uint8_t next_mode, next_ns;
