@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/sized.h"
-#include "rewrite/page_scan.h"
+#include "rewrite/resource_scan.h"
 #include "session/stats.h"
 #include "session/whole.h"
 

@@ -5,6 +5,7 @@
  * bytes. The pieces of input between the edits are the output's other bytes. */
 
 #include "rewrite/scratch.h"
+#include "text/encoding/encoding.h"
 
 #include <hpar/node.h>
 #include <stdbool.h>
@@ -83,5 +84,23 @@ void hp_edits_unmute(hp_edits *edits, uint64_t position, hp_unwind *unwind);
 /* Writes the output for the input before `upto`. `window` begins at `start` in the input and holds
  * everything from edits->copied on. */
 void hp_edits_apply(hp_edits *edits, hp_sink *sink, const char *window, uint64_t start, uint64_t upto);
+
+/*** encode.c ***/
+
+/* Where inserted text goes. */
+typedef enum hp_place_kind {
+  HP_PLACE_TEXT,          /* "<", ">", "&" become references */
+  HP_PLACE_HTML,          /* as given */
+  HP_PLACE_RCDATA,        /* "<" becomes a reference */
+  HP_PLACE_DOUBLE_QUOTED, /* values: the quote becomes a reference, and "&" if it begins one */
+  HP_PLACE_SINGLE_QUOTED,
+  HP_PLACE_RAW /* a name, a comment, raw text: references have no meaning */
+} hp_place_kind;
+
+/* Appends the UTF-8 text. Characters that the encoding lacks become numeric references, and those
+ * beyond ASCII if `encoding` is NULL: it is uncertain. Returns false, without a change, if they
+ * cannot at this place. */
+bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind place, const hp_encoding *encoding,
+               hp_unwind *unwind);
 
 #endif

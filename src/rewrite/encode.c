@@ -1,4 +1,4 @@
-#include "rewrite/encode.h"
+#include "rewrite/edits.h"
 
 #include "text/encoding/encoder.h"
 #include "text/references/character_reference.h"

@@ -1,9 +1,8 @@
-#include "rewrite/page_scan.h"
+#include "rewrite/resource_scan.h"
 
 #include "base/memory.h"
 #include "resources/describe.h"
 #include "resources/finder.h"
-#include "rewrite/resource_scan.h"
 #include "text/scan/scan.h"
 
 #include <stdio.h>

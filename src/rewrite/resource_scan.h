@@ -5,6 +5,8 @@
  * builder gives their context: namespaces, templates, pictures, and tags that make no element. */
 
 #include "resources/describe.h"
+#include "session/config.h"
+#include "session/session.h"
 #include "text/encoding/encoding.h"
 #include "tokenizer/content.h"
 
@@ -43,5 +45,14 @@ hpar_status hp_resource_scan_run(hp_resource_scan *scan, const hp_scan_part *par
 
 /* Returns the other encoding that a meta element of the last part has declared; NULL: none. */
 const hp_encoding *hp_resource_scan_declared(const hp_resource_scan *scan);
+
+/*** page_scan.c ***/
+
+/* Scans of pages for resources, without a tree. The calling thread scans the whole text and reports
+ * CONFIRMED. Other threads are scouts: each scans a later part of the text at the same time, from a
+ * predicted state, and reports FOUND. */
+
+/* Reports the resources of the bytes to config->resources. */
+hpar_status hp_scan_page(hp_session *session, hp_config *config, const char *bytes, size_t length);
 
 #endif

@@ -20,7 +20,6 @@
 #include "base/in_use.h"
 #include "rewrite/attributes.h"
 #include "rewrite/edits.h"
-#include "rewrite/encode.h"
 #include "rewrite/ends.h"
 #include "rewrite/matching.h"
 #include "rewrite/names.h"
