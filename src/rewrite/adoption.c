@@ -28,7 +28,7 @@ void hp_rewriter_scan_until(hpar_rewriter *r, size_t to) {
 
 void hp_rewriter_leave_raw_text(hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
-  for (const char *at = NULL; !hp_scanner_is_in_data(s) && r->phase == HP_PHASE_RUNS && s->at > at;) {
+  for (const char *at = NULL; !hp_scanner_is_in_data(s) && r->progress.phase == HP_PHASE_RUNS && s->at > at;) {
     at = s->at;
     hp_rewriter_scan_until(r, offset_of(r) + 1);
   }
@@ -348,7 +348,7 @@ static size_t run_second_half(hpar_rewriter *r, uint32_t number) {
   size_t rewritten = 0;
   r->token.is_halved = true;
   do rewritten += scan_between(r, offset_of(r) + 1, number);
-  while (hp_scanner_is_in_tag(&r->scanner) && r->phase == HP_PHASE_RUNS);
+  while (hp_scanner_is_in_tag(&r->scanner) && r->progress.phase == HP_PHASE_RUNS);
   r->token.is_halved = false;
   return rewritten;
 }
@@ -358,11 +358,11 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
   hp_rewrite_log *log = &chunk->log;
   hp_scanner *s = &r->scanner;
   size_t rewritten = 0;
-  for (uint32_t i = 0; i < log->segment_count && r->phase == HP_PHASE_RUNS; i++) {
+  for (uint32_t i = 0; i < log->segment_count && r->progress.phase == HP_PHASE_RUNS; i++) {
     const hp_rewrite_segment *seg = &log->segments[i];
     size_t start = (size_t)(seg->start - s->position);
     rewritten += scan_between(r, start, number);
-    if (r->phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
+    if (r->progress.phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
     if (!seg->begins_in_text) hp_rewriter_end_text(r, seg->start);
     if (lessons->scopes && (i || log->segment_count == 1)) hp_rewriter_write_scopes(r, lessons->scopes);
     const bool is_halved = seg->split_name && run_first_half(r, seg);
@@ -380,5 +380,5 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     adopt_segment(r, log, seg, version);
     ++*adopted;
   }
-  return rewritten + (r->phase == HP_PHASE_RUNS ? scan_between(r, chunk->limit, number) : 0);
+  return rewritten + (r->progress.phase == HP_PHASE_RUNS ? scan_between(r, chunk->limit, number) : 0);
 }

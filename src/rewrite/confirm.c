@@ -9,8 +9,8 @@
 hpar_status hp_confirm_open(hpar_rewriter *r, hpar_write_callback write, void *context) {
   hpar_status status = r->confirmer ? HPAR_OK : hpar_rewriter_create(&r->confirmer);
   if (status != HPAR_OK) return status;
-  r->confirmer->confirms = true;
-  r->confirmer->phase = HP_PHASE_NONE;
+  r->confirmer->running.confirms = true;
+  r->confirmer->progress.phase = HP_PHASE_NONE;
   hp_sink_open(&r->confirmer->sink, write, context);
   return HPAR_OK;
 }
@@ -31,12 +31,12 @@ static hpar_status begin(hpar_rewriter *r) {
 
 hpar_status hp_confirm_take(const char *bytes, size_t length, void *context) {
   hpar_rewriter *r = context;
-  hpar_status status = r->confirmer->phase == HP_PHASE_NONE ? begin(r) : HPAR_OK;
+  hpar_status status = r->confirmer->progress.phase == HP_PHASE_NONE ? begin(r) : HPAR_OK;
   return status == HPAR_OK ? hpar_rewriter_feed(r->confirmer, bytes, length) : status;
 }
 
 hpar_status hp_confirm_finish(hpar_rewriter *r) {
-  return r->confirmer->phase == HP_PHASE_NONE ? HPAR_OK : hpar_rewriter_finish(r->confirmer, NULL);
+  return r->confirmer->progress.phase == HP_PHASE_NONE ? HPAR_OK : hpar_rewriter_finish(r->confirmer, NULL);
 }
 
 void hp_confirm_element(hpar_rewriter *r, const hp_element *e) {

@@ -182,7 +182,7 @@ static void count_match(hpar_rewriter *r, const hp_element *e, uint32_t index) {
   const hpar_rule *given = &r->rules->rules[index].given;
   r->stats.matches++;
   r->running.states[index].matches++;
-  if (!given->found || r->confirms) return;
+  if (!given->found || r->running.confirms) return;
   if (hp_speculates(r))
     hp_speculation_note_found(r, index);
   else
@@ -201,7 +201,7 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
   hp_rule_state *state = &r->running.states[index];
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
-  if (r->confirms && given->limit) return;
+  if (r->running.confirms && given->limit) return;
   const bool again = e->target && hp_merge_target_knows(e->target, index);
   if (!again) count_match(r, e, index);
   for (size_t i = 0; i < given->action_count; i++) {
@@ -213,7 +213,7 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
       hp_rewriter_fail(r, status, "an action holds a character that the encoding lacks at its place");
     if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
   }
-  if (r->confirms) {
+  if (r->running.confirms) {
     if (given->element && given->pure) call_element(r, e, index);
     return;
   }
@@ -383,7 +383,7 @@ void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom
   e->merges_into = name;
   run_rules(r, e);
   e->target = NULL;
-  if (r->confirms)
+  if (r->running.confirms)
     hp_confirm_element(r, e);
   else if (e->is_removed)
     hp_rewriter_drop(r, r->token.start, e->end);
@@ -395,14 +395,14 @@ void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_outline_insertion *inser
   hp_rewriter_split_text(r);
   const hp_rule *setting = has_tag && r->token.has_spans && !r->element.target ? find_only_setting(r) : NULL;
   if (setting) {
-    if (!r->confirms) set_attribute(r, setting);
+    if (!r->running.confirms) set_attribute(r, setting);
     return;
   }
   /* Without a tag, the attributes are those of an earlier one, whose bytes may be gone. */
   if (has_tag && r->token.has_spans) hp_spans_complete(&r->token.spans, &r->scratch);
   open_element(r, insertion, has_tag);
   run_rules(r, &r->element);
-  if (r->confirms)
+  if (r->running.confirms)
     hp_confirm_element(r, &r->element);
   else
     apply_element(r, &r->element);

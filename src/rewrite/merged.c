@@ -20,24 +20,24 @@ typedef struct hp_kept_attribute {
 } hp_kept_attribute;
 
 void hp_merge_targets_reset(hpar_rewriter *r) {
-  for (int i = 0; r->merge_targets && i < TARGETS; i++) r->merge_targets[i].is_known = false;
+  for (int i = 0; r->element.merge_targets && i < TARGETS; i++) r->element.merge_targets[i].is_known = false;
 }
 
 void hp_merge_targets_close(hpar_rewriter *r) {
-  for (int i = 0; r->merge_targets && i < TARGETS; i++) {
-    hp_merge_target *target = &r->merge_targets[i];
+  for (int i = 0; r->element.merge_targets && i < TARGETS; i++) {
+    hp_merge_target *target = &r->element.merge_targets[i];
     hp_bytes_free(&target->frame);
     hp_bytes_free(&target->attributes);
     hp_bytes_free(&target->values);
     hp_bytes_free(&target->matched);
   }
-  hp_free(r->merge_targets);
+  hp_free(r->element.merge_targets);
 }
 
 size_t hp_merge_targets_memory(const hpar_rewriter *r) {
-  size_t bytes = r->merge_targets ? TARGETS * sizeof *r->merge_targets : 0;
-  for (int i = 0; r->merge_targets && i < TARGETS; i++) {
-    const hp_merge_target *target = &r->merge_targets[i];
+  size_t bytes = r->element.merge_targets ? TARGETS * sizeof *r->element.merge_targets : 0;
+  for (int i = 0; r->element.merge_targets && i < TARGETS; i++) {
+    const hp_merge_target *target = &r->element.merge_targets[i];
     bytes += (size_t)target->frame.capacity + target->attributes.capacity + target->values.capacity +
              target->matched.capacity;
   }
@@ -50,9 +50,10 @@ hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *r, const hp_outline_ins
   const hp_node *node = hp_outline_node(&r->outline, insertion->node);
   if (node->ns != HPAR_NAMESPACE_HTML || !insertion->is_open || hp_speculates(r)) return NULL;
   if (!hp_matching_reads_tag(&r->matching, node->name)) return NULL;
-  if (!r->merge_targets) r->merge_targets = hp_allocate_zeroed(TARGETS * sizeof *r->merge_targets);
-  if (!r->merge_targets) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
-  hp_merge_target *target = &r->merge_targets[node->name == HP_ATOM_BODY];
+  if (!r->element.merge_targets)
+    r->element.merge_targets = hp_allocate_zeroed(TARGETS * sizeof *r->element.merge_targets);
+  if (!r->element.merge_targets) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
+  hp_merge_target *target = &r->element.merge_targets[node->name == HP_ATOM_BODY];
   const size_t rules = r->rules->count / 8 + 1;
   target->is_known = true;
   target->attributes.length = target->values.length = target->matched.length = 0;
@@ -111,7 +112,7 @@ static const hp_attributes *all_attributes(hpar_rewriter *r, const hp_merge_targ
 void hp_rewriter_merged(void *context, bool is_body) {
   hpar_rewriter *r = context;
   const hp_atom name = is_body ? HP_ATOM_BODY : HP_ATOM_HTML;
-  hp_merge_target *target = r->merge_targets ? &r->merge_targets[is_body] : NULL;
+  hp_merge_target *target = r->element.merge_targets ? &r->element.merge_targets[is_body] : NULL;
   if (!r->token.is_tag || !r->token.has_spans || !target || !target->is_known) return;
   hp_merge_target_keep(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));
   const hp_attributes *all = all_attributes(r, target);

@@ -73,10 +73,11 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
   const uint64_t begin = hp_now();
   size_t at = from, last = SIZE_MAX, end;
   hp_chunk chunk;
-  while ((end = hp_chunks_advance(&t->chunks, at, &chunk)) > at && at != last && r->phase == HP_PHASE_RUNS) {
+  while ((end = hp_chunks_advance(&t->chunks, at, &chunk)) > at && at != last && r->progress.phase == HP_PHASE_RUNS) {
     last = at;
     hp_rewriter_scan_until(r, end);
-    if (t->words && t->learning.is_exact && r->phase == HP_PHASE_RUNS) hp_rewriter_learn_heir(r, &t->learning.lessons);
+    if (t->words && t->learning.is_exact && r->progress.phase == HP_PHASE_RUNS)
+      hp_rewriter_learn_heir(r, &t->learning.lessons);
     hp_rewrite_team_publish(t);
     at = hp_rewrite_offset(r);
   }
@@ -192,7 +193,7 @@ static void run_inline(hp_rewrite_team *t) {
 static void merge(hp_rewrite_team *t) {
   hpar_rewriter *r = t->merger;
   bool goes_on = true;
-  while (goes_on && r->phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) {
+  while (goes_on && r->progress.phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) {
     hp_chunk chunk;
     if (t->division.is_inline) run_inline(t);
     const size_t at = hp_rewrite_offset(r), end = hp_chunks_advance(&t->chunks, at, &chunk);

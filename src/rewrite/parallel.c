@@ -8,7 +8,7 @@
 /* Rewrites the first tokens, up to the first one that leaves the initial mode. */
 static void leave_initial_mode(hpar_rewriter *r) {
   for (size_t at = SIZE_MAX;
-       r->outline.builder.mode == HP_INITIAL && r->phase == HP_PHASE_RUNS && hp_rewrite_offset(r) != at;) {
+       r->outline.builder.mode == HP_INITIAL && r->progress.phase == HP_PHASE_RUNS && hp_rewrite_offset(r) != at;) {
     at = hp_rewrite_offset(r);
     hp_rewriter_scan_until(r, at + 1);
   }
@@ -23,7 +23,7 @@ static void rewrite_beginning(hpar_rewriter *r) {
   const bool has_use = r->rules->has_scopes || !t || !t->pool;
   if (!has_use || is_divided || (size_t)(r->scanner.end - r->scanner.at) < LONG) return;
   hp_rewriter_scan_until(r, hp_rewrite_offset(r) + BEGINNING);
-  if (r->phase != HP_PHASE_RUNS || (r->text.is_open && r->running.texts)) return;
+  if (r->progress.phase != HP_PHASE_RUNS || (r->text.is_open && r->running.texts)) return;
   const bool is_between = hp_scanner_is_in_data(&r->scanner);
   const uint64_t position = is_between ? hp_scanner_position(&r->scanner, r->scanner.at) : r->edits.safe;
   if (!is_between && r->edits.count > r->edits.complete) return; /* of the token that is open */
@@ -33,8 +33,8 @@ static void rewrite_beginning(hpar_rewriter *r) {
 
 void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   leave_initial_mode(r);
-  if (r->phase == HP_PHASE_RUNS) rewrite_beginning(r);
-  if (r->phase == HP_PHASE_RUNS && r->outline.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
+  if (r->progress.phase == HP_PHASE_RUNS) rewrite_beginning(r);
+  if (r->progress.phase == HP_PHASE_RUNS && r->outline.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
     hp_rewrite_team *t = r->parallel.team;
     hp_rewrite_team_begin(t, r);
     hpar_status status = hp_try(&r->unwind, hp_rewrite_team_merge, t);
@@ -47,7 +47,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     if (r->parallel.trace) r->parallel.trace->report(r->parallel.trace);
     if (status != HPAR_OK) hp_unwind_now(&r->unwind, status);
   }
-  if (r->phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);
+  if (r->progress.phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);
 }
 
 /*** whether to use the team ***/
@@ -80,7 +80,7 @@ bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
   if (o->mode == HPAR_MODE_SEQUENTIAL || (o->mode == HPAR_MODE_AUTO && (o->threads < 2 || length < BREAK_EVEN)))
     return false;
   if (o->max_depth || o->max_memory || o->max_time_ns || o->fragment || o->filter || r->encoding.decoder) return false;
-  return r->phase == HP_PHASE_RUNS && fits_rules(r->rules);
+  return r->progress.phase == HP_PHASE_RUNS && fits_rules(r->rules);
 }
 
 hpar_status hp_rewriter_divide(hpar_rewriter *r, const hp_rewrite_division *division) {

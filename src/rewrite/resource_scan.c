@@ -439,7 +439,7 @@ hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, 
   s->picture_count = s->picture_number = s->source_count = 0;
   hp_scratch_clear(&s->kept);
   hpar_status status = run(s);
-  if (status != HPAR_OK) *error = s->rewriter->failed.error;
+  if (status != HPAR_OK) *error = s->rewriter->progress.error;
   return status;
 }
 

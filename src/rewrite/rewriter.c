@@ -24,7 +24,7 @@ hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
   hpar_rewriter *made = hp_allocate_aligned(HP_CACHE_LINE, sizeof *made);
   if (!made) return HPAR_ERROR_MEMORY;
   memset(made, 0, sizeof *made);
-  made->failed.error = "";
+  made->progress.error = "";
   hp_hash_open();
   *rewriter = made;
   return HPAR_OK;
@@ -78,7 +78,7 @@ const hpar_error *hpar_rewriter_error(const hpar_rewriter *r) {
 }
 
 static hpar_status refuse(hpar_rewriter *r, hpar_status status, const char *error) {
-  r->failed.error = error;
+  r->progress.error = error;
   return status;
 }
 
@@ -100,11 +100,11 @@ static hpar_status refuse_structure(hpar_rewriter *r, const hpar_error *error) {
 static bool enter(hpar_rewriter *r) { return r && hp_begin_sole_use(&r->calls.use); }
 
 static hpar_status leave(hpar_rewriter *r, hpar_status status) {
-  if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->failed.status == status)
-    r->failed.error = r->confirmer->failed.error;
-  const char *reason = r->calls.refusal   ? r->calls.refusal
-                       : *r->failed.error ? r->failed.error
-                                          : hpar_status_text(status);
+  if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->progress.status == status)
+    r->progress.error = r->confirmer->progress.error;
+  const char *reason = r->calls.refusal     ? r->calls.refusal
+                       : *r->progress.error ? r->progress.error
+                                            : hpar_status_text(status);
   r->calls.refusal = NULL;
   r->calls.last = status;
   if (status != HPAR_OK && !r->calls.failure && (r->calls.failure = hp_allocate(sizeof *r->calls.failure)))
@@ -169,7 +169,7 @@ static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
   if (!is_utf16(encoding)) return HPAR_OK;
   if (r->options.utf16 == HPAR_UTF16_REFUSE) return refuse(r, HPAR_ERROR_UNSUPPORTED, "the input is UTF-16");
   if (r->options.utf16 == HPAR_UTF16_PASS) {
-    r->phase = HP_PHASE_PASSES;
+    r->progress.phase = HP_PHASE_PASSES;
     r->stats.passed_through = true;
     return HPAR_OK;
   }
@@ -181,7 +181,7 @@ static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
 
 static void open_rules(hpar_rewriter *r) {
   const hpar_rules *rules = r->rules;
-  hp_running_rules_open(&r->running, rules, r->confirms, &r->unwind);
+  hp_running_rules_open(&r->running, rules, &r->unwind);
   for (uint32_t i = 0; i < rules->count; i++)
     if (rules->rules[i].edits_text || rules->rules[i].edits_comments) hp_units_open(r);
 }
@@ -225,7 +225,7 @@ static hpar_status open_stream(void *argument) {
 
 static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback write, void *context) {
   r->rules = rules;
-  r->failed.status = HPAR_OK;
+  r->progress.status = HPAR_OK;
   hp_scanner_open(&r->scanner);
   hp_edits_open(&r->edits, 0);
   hp_sink_open(&r->sink, write, context);
@@ -256,14 +256,14 @@ hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merge
   r->unwind.separates = true;
   reset(r, merger->rules, write, context);
   hpar_status status = hp_try(&r->unwind, open_stream, r);
-  r->phase = status == HPAR_OK ? HP_PHASE_RUNS : HP_PHASE_NONE;
+  r->progress.phase = status == HPAR_OK ? HP_PHASE_RUNS : HP_PHASE_NONE;
   return status;
 }
 
 static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
                          hpar_write_callback write, void *context) {
-  r->failed.error = "";
-  r->phase = HP_PHASE_NONE;
+  r->progress.error = "";
+  r->progress.phase = HP_PHASE_NONE;
   hp_running_rules_release(&r->running);
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
   hpar_status status = read_options(r, options);
@@ -278,7 +278,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
   if (status == HPAR_OK && r->options.max_depth) hp_builder_limit_depth(&r->outline.builder, r->options.max_depth);
   if (status == HPAR_OK) {
-    r->phase = HP_PHASE_BEGIN;
+    r->progress.phase = HP_PHASE_BEGIN;
     if (r->options.encoding) {
       const hp_encoding *encoding = hp_encoding_for_label(r->options.encoding, strlen(r->options.encoding));
       if (!encoding)
@@ -289,9 +289,10 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
         status = set_encoding(r, encoding);
     }
   }
-  bool may_pass = r->phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding.used);
-  if (status == HPAR_OK && !r->running.active && may_pass) r->phase = HP_PHASE_PASSES;
-  if (status != HPAR_OK) r->phase = HP_PHASE_NONE;
+  bool may_pass =
+      r->progress.phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding.used);
+  if (status == HPAR_OK && !r->running.active && may_pass) r->progress.phase = HP_PHASE_PASSES;
+  if (status != HPAR_OK) r->progress.phase = HP_PHASE_NONE;
   return status;
 }
 
@@ -322,7 +323,7 @@ static bool sniff(hpar_rewriter *r, const char *bytes, size_t length, bool last,
     return false;
   else if (is_utf16(r->encoding.used))
     *status = set_encoding(r, r->encoding.used);
-  if (r->phase == HP_PHASE_BEGIN) r->phase = HP_PHASE_RUNS;
+  if (r->progress.phase == HP_PHASE_BEGIN) r->progress.phase = HP_PHASE_RUNS;
   return true;
 }
 
@@ -357,10 +358,10 @@ static hpar_status feed_first(hpar_rewriter *r, const char *bytes, size_t length
 /* The input is longer than max_input: `bytes` are past the limit. */
 static hpar_status exceed_input(hpar_rewriter *r, const char *bytes, size_t length) {
   hpar_status status = HPAR_OK;
-  if (r->phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
-  if (status == HPAR_OK && r->failed.status == HPAR_OK) {
-    if (r->phase == HP_PHASE_PASSES) { /* the input before the limit is in the output */
-      r->failed.status = HPAR_LIMIT_INPUT;
+  if (r->progress.phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
+  if (status == HPAR_OK && r->progress.status == HPAR_OK) {
+    if (r->progress.phase == HP_PHASE_PASSES) { /* the input before the limit is in the output */
+      r->progress.status = HPAR_LIMIT_INPUT;
       r->stats.failed_at = r->stats.input_bytes;
       if (r->options.on_failure != HPAR_FAIL_PASS) status = HPAR_LIMIT_INPUT;
     } else {
@@ -371,14 +372,14 @@ static hpar_status exceed_input(hpar_rewriter *r, const char *bytes, size_t leng
 }
 
 static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
-  if (r->phase == HP_PHASE_FAILED) return r->failed.status;
+  if (r->progress.phase == HP_PHASE_FAILED) return r->progress.status;
   uint64_t most = r->options.max_input, left = most ? most - r->stats.input_bytes : UINT64_MAX;
-  size_t rest = r->failed.status == HPAR_OK && length > left ? length - (size_t)left : 0;
+  size_t rest = r->progress.status == HPAR_OK && length > left ? length - (size_t)left : 0;
   length -= rest;
   r->stats.input_bytes += length;
   hpar_status status = HPAR_OK;
   if (length) {
-    if (r->phase == HP_PHASE_BEGIN)
+    if (r->progress.phase == HP_PHASE_BEGIN)
       status = feed_first(r, bytes, length, false);
     else
       status = feed_any(r, bytes, length, false);
@@ -386,17 +387,17 @@ static hpar_status feed(hpar_rewriter *r, const char *bytes, size_t length) {
   if (status == HPAR_OK && rest) status = exceed_input(r, bytes + length, rest);
   hp_sink_flush(&r->sink);
   if (status == HPAR_OK && r->sink.status != HPAR_OK) status = hp_window_fail(r, r->sink.status);
-  if (status != HPAR_OK && r->failed.status == HPAR_OK) r->failed.status = status;
-  if (status != HPAR_OK) r->phase = HP_PHASE_FAILED;
+  if (status != HPAR_OK && r->progress.status == HPAR_OK) r->progress.status = status;
+  if (status != HPAR_OK) r->progress.phase = HP_PHASE_FAILED;
   return status;
 }
 
 static hpar_status feed_some(hpar_rewriter *r, const char *bytes, size_t length) {
-  if (r->phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
+  if (r->progress.phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
   if (!bytes && length) return refuse_argument(r, "bytes is NULL");
-  if (!length) return r->phase == HP_PHASE_FAILED ? r->failed.status : HPAR_OK;
+  if (!length) return r->progress.phase == HP_PHASE_FAILED ? r->progress.status : HPAR_OK;
   /* With HPAR_FAIL_PASS, calls follow the failure. */
-  if (r->failed.status == HPAR_OK) r->failed.error = "";
+  if (r->progress.status == HPAR_OK) r->progress.error = "";
   return feed(r, bytes, length);
 }
 
@@ -409,12 +410,12 @@ hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t lengt
 
 static hpar_status run_end(void *argument) {
   hpar_rewriter *r = argument;
-  if (r->phase == HP_PHASE_RUNS) {
+  if (r->progress.phase == HP_PHASE_RUNS) {
     r->scanner.last = true;
     uint64_t position = r->window.received - r->window.held.length;
     hp_window_scan(r, r->window.held.data ? r->window.held.data : "", r->window.held.length, position, false);
   }
-  if (r->phase == HP_PHASE_RUNS) {
+  if (r->progress.phase == HP_PHASE_RUNS) {
     hp_rewriter_end(r);
     hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->window.received);
   } else {
@@ -432,16 +433,16 @@ static hpar_status run_end(void *argument) {
 }
 
 static hpar_status finish(hpar_rewriter *r) {
-  hpar_status status = r->failed.status;
-  if (r->phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
+  hpar_status status = r->progress.status;
+  if (r->progress.phase == HP_PHASE_BEGIN) status = feed_first(r, "", 0, true);
   if (status == HPAR_OK && r->encoding.decoder)
     status = hp_decoder_run(r->encoding.decoder, "", 0, true, feed_decoded, r);
-  if (status == HPAR_OK) status = r->failed.status;
-  if (status == HPAR_OK && r->phase != HP_PHASE_FAILED && !r->stats.passed_through) {
+  if (status == HPAR_OK) status = r->progress.status;
+  if (status == HPAR_OK && r->progress.phase != HP_PHASE_FAILED && !r->stats.passed_through) {
     status = hp_try(&r->unwind, run_end, r);
     if (status != HPAR_OK) {
       hp_window_fail(r, status);
-      status = r->failed.status;
+      status = r->progress.status;
     }
   }
   hp_sink_flush(&r->sink);
@@ -475,14 +476,14 @@ static hpar_status check_stats(hpar_rewriter *r, const hpar_rewrite_stats *stats
 }
 
 static hpar_status finish_stream(hpar_rewriter *r, hpar_rewrite_stats *stats) {
-  if (r->phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
+  if (r->progress.phase == HP_PHASE_NONE) return refuse_argument(r, NO_STREAM);
   hpar_status status = check_stats(r, stats);
   if (status != HPAR_OK) return status;
-  if (r->failed.status == HPAR_OK) r->failed.error = "";
+  if (r->progress.status == HPAR_OK) r->progress.error = "";
   status = finish(r);
   const hpar_rewrite_stats full = stats_of(r);
   if (stats) hp_write_sized(stats, &full, sizeof full);
-  r->phase = HP_PHASE_NONE;
+  r->progress.phase = HP_PHASE_NONE;
   hp_running_rules_release(&r->running);
   return status;
 }

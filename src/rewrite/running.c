@@ -18,14 +18,14 @@ static bool edits_end(const hp_rule *rule) {
   return false;
 }
 
-void hp_running_rules_open(hp_running_rules *s, const hpar_rules *rules, bool confirms, hp_unwind *unwind) {
+void hp_running_rules_open(hp_running_rules *s, const hpar_rules *rules, hp_unwind *unwind) {
   hp_grow_tight(&s->states, &s->capacity, rules->count, unwind);
   s->active = s->texts = s->whole_texts = s->comments = s->doctypes = s->ends = 0;
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];
     s->states[i] = (hp_rule_state){0, rule->is_document, false};
     if (!rule->is_document) s->active++;
-    if (!rule->is_document || confirms) continue;
+    if (!rule->is_document || s->confirms) continue;
     s->ends += edits_end(rule);
     s->active += rule->edits_text || rule->edits_comments || rule->edits_doctype;
     count(s, rule, 1);

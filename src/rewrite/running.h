@@ -20,10 +20,11 @@ typedef struct hp_running_rules {
   /* Those of them whose scope is open here. */
   uint32_t texts, whole_texts, comments, doctypes;
   uint32_t ends; /* for the end of the document */
+  bool confirms; /* the rewriter only reads the output of another one: see confirm.c */
 } hp_running_rules;
 
-/* Begins with all rules. `confirms`: only those for elements run. */
-void hp_running_rules_open(hp_running_rules *running, const hpar_rules *rules, bool confirms, hp_unwind *unwind);
+/* Begins with all rules, or with `confirms` those for elements. */
+void hp_running_rules_open(hp_running_rules *running, const hpar_rules *rules, hp_unwind *unwind);
 /* Ends the stream's use of the rules. */
 void hp_running_rules_release(hp_running_rules *running);
 void hp_running_rules_close(hp_running_rules *running);

@@ -361,5 +361,5 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   hp_outline_speculate(&r->outline, &p->outer);
   hp_try(&r->unwind, run_chunk, &run);
   r->parallel.speculation = NULL;
-  r->phase = HP_PHASE_NONE;
+  r->progress.phase = HP_PHASE_NONE;
 }

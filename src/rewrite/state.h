@@ -5,6 +5,7 @@
  *
  *   rewriter.c   the interface: begin, feed, finish, options, encodings
  *   window.c     the window over the input, failures
+ *   running.c    the rules of a stream while it runs
  *   tokens.c     scanner events become tokens of the outline builder
  *   declarations.c  comments and doctypes
  *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
@@ -54,17 +55,17 @@ typedef struct hp_element {
   hpar_element shown;
   hpar_rewriter *rewriter;
   hp_ref node;
-  hp_merge_target *target; /* of html and body; otherwise NULL */
-  hp_atom merges_into;     /* the tag only adds attributes to html or body; 0: an element begins */
-  bool has_tag, is_open, is_removed, is_muted;
+  hp_atom merges_into;            /* html or body get attributes of the tag; 0: an element begins */
+  hp_merge_target *merge_targets; /* html, body; or NULL */
+  hp_merge_target *target;        /* of html and body; otherwise NULL */
+  bool has_tag, is_open, is_removed, is_muted, unwraps, renames;
+  uint8_t muting;
   uint64_t end; /* of the tag, which begins at token.start; without a tag, token.start as well */
   hp_bytes before, prepend, append, after, rename, edit_text;
   hp_attribute_edit *edits;
   uint32_t edit_count, edit_capacity;
   hp_end_calls ends;
   hp_rule_list scopes;
-  uint8_t muting;
-  bool unwraps, renames;
 } hp_element;
 
 typedef struct hp_element_end {
@@ -177,17 +178,17 @@ typedef struct hp_current_text {
   bool seen[4];    /* hp_outline_text */
 } hp_current_text;
 
-/* Why the stream has failed. */
-typedef struct hp_stream_failure {
-  hpar_status status;
-  const char *error;
-} hp_stream_failure;
+typedef struct hp_stream_progress {
+  hp_phase phase;
+  hpar_status status; /* of the failure */
+  const char *error;  /* why the stream has failed */
+} hp_stream_progress;
 
 /* The calls from outside. */
 typedef struct hp_rewriter_calls {
   hp_in_use use;       /* of the running call */
-  const char *refusal; /* why the running call is refused; NULL: it is not */
   hpar_status last;    /* of the last call */
+  const char *refusal; /* why the running call is refused; NULL: it is not */
   hpar_error *failure; /* of a call that failed; `refusal` may be its text; NULL without memory */
 } hp_rewriter_calls;
 
@@ -206,7 +207,7 @@ typedef struct hp_window {
   size_t feed_left;
   /* the loop stops after the token that ends here or later; NULL: none */
   const char *limit;
-  uint64_t mark_bytes;  /* of a byte order mark, which is no text */
+  uint8_t mark_bytes;   /* of a byte order mark, which is no text */
   bool keeps_tags;      /* the window has each tag up to its end */
   bool after_less_than; /* the byte before the window is "<" */
 } hp_window;
@@ -227,10 +228,8 @@ struct hpar_rewriter {
   hp_running_rules running;
   hp_stream_options options;
   hp_stream_stats stats;
-  hp_phase phase;
-  hp_stream_failure failed;
+  hp_stream_progress progress;
   hp_rewriter_calls calls;
-  bool confirms; /* it only checks the output of another rewriter: see confirm.c */
 
   hp_scanner scanner;
   hp_outline outline;
@@ -245,9 +244,8 @@ struct hpar_rewriter {
   hp_window window;
   hp_input_encoding encoding;
   hp_rewriter_parts parallel;
-  hpar_rewriter *confirmer; /* of confirm.c; NULL: none */
+  hpar_rewriter *confirmer; /* reads the output of this one: see confirm.c; NULL: none */
 
-  hp_merge_target *merge_targets; /* html, body; NULL: no rule reads their tags */
   hp_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
 };

@@ -398,7 +398,7 @@ static void take_tag(hpar_rewriter *r) {
     hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   apply_many(r);
   if (!is_done(r)) return;
-  r->phase = HP_PHASE_PASSES;
+  r->progress.phase = HP_PHASE_PASSES;
   r->stats.retired = true;
 }
 
@@ -406,7 +406,7 @@ static void take_tag(hpar_rewriter *r) {
 
 /* Returns true if the loop must not process the next token. */
 static inline bool is_over(hpar_rewriter *r) {
-  if (r->sink.status != HPAR_OK || r->phase != HP_PHASE_RUNS) return true;
+  if (r->sink.status != HPAR_OK || r->progress.phase != HP_PHASE_RUNS) return true;
   if (!r->window.limit) return false;
   return hp_speculates(r) ? !hp_speculation_goes_on(r) : r->scanner.at >= r->window.limit;
 }

@@ -465,6 +465,6 @@ void hp_rewriter_deliver_end(hpar_rewriter *r) {
     }
     if (rule->given.document_end) hp_rewriter_take_result(r, rule->given.document_end(&end, rule->given.context), i);
   }
-  if (r->phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token.start, &r->ends.after_tag);
+  if (r->progress.phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token.start, &r->ends.after_tag);
   hp_rewriter_insert(r, r->token.start, &r->ends.after_tag);
 }

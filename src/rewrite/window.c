@@ -11,7 +11,7 @@ enum { SMALL_PART = 64, KEPT_BYTES = 16 << 10, SPARE = 16 };
 /*** failures and results ***/
 
 _Noreturn void hp_rewriter_fail(hpar_rewriter *r, hpar_status status, const char *error) {
-  if (error) r->failed.error = error;
+  if (error) r->progress.error = error;
   hp_unwind_now(&r->unwind, status);
 }
 
@@ -85,8 +85,8 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   s->end = bytes + length;
   hp_edits_mark(&r->edits, r->edits.copied == UINT64_MAX || r->edits.copied < position ? position : r->edits.copied);
   scan_events(r, length, is_feed);
-  if (r->phase == HP_PHASE_RUNS) hp_rewriter_check_unfinished(r);
-  uint64_t kept = r->phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
+  if (r->progress.phase == HP_PHASE_RUNS) hp_rewriter_check_unfinished(r);
+  uint64_t kept = r->progress.phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
   hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
   hp_edits_mark(&r->edits, kept);
   if (kept > position) r->window.after_less_than = bytes[kept - position - 1] == '<';
@@ -125,7 +125,7 @@ static void hold(hpar_rewriter *r, const char *bytes, size_t length) {
 /* Scans the held bytes together with as few new bytes as possible. Returns when the window needs
  * no held byte, or all bytes are held. */
 static void scan_held(hpar_rewriter *r) {
-  while (r->window.held.length && r->window.feed_left && r->phase == HP_PHASE_RUNS) {
+  while (r->window.held.length && r->window.feed_left && r->progress.phase == HP_PHASE_RUNS) {
     size_t old = r->window.held.length, part = old / SPARE < SMALL_PART ? SMALL_PART : old / SPARE;
     if (part > r->window.feed_left) part = r->window.feed_left;
     uint64_t position = r->window.received - r->window.feed_left - old;
@@ -151,14 +151,14 @@ static void scan_held(hpar_rewriter *r) {
 static hpar_status run_feed(void *argument) {
   hpar_rewriter *r = argument;
   scan_held(r);
-  if (!r->window.held.length && r->window.feed_left && r->phase == HP_PHASE_RUNS) {
+  if (!r->window.held.length && r->window.feed_left && r->progress.phase == HP_PHASE_RUNS) {
     const char *bytes = r->window.feed;
     size_t length = r->window.feed_left;
     uint64_t position = r->window.received - length;
     r->window.feed += length;
     r->window.feed_left = 0;
     size_t kept = (size_t)(hp_window_scan(r, bytes, length, position, true) - position);
-    if (r->phase == HP_PHASE_RUNS) {
+    if (r->progress.phase == HP_PHASE_RUNS) {
       hold(r, bytes + kept, length - kept);
       show_held(r, position + kept);
       note_held(r);
@@ -185,8 +185,8 @@ hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   hp_scanner *s = &r->scanner;
   hp_edits *e = &r->edits;
   bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK;
-  r->failed.status = status;
-  r->phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
+  r->progress.status = status;
+  r->progress.phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
   hp_edits_drop_incomplete(e);
   if (r->sink.status == HPAR_OK) hp_edits_apply(e, &r->sink, s->begin, s->position, e->safe);
   r->stats.failed_at = e->safe;
@@ -202,11 +202,11 @@ hpar_status hp_window_feed(hpar_rewriter *r, const char *bytes, size_t length) {
   r->window.feed = bytes;
   r->window.feed_left = length;
   hpar_status status = HPAR_OK;
-  if (r->phase == HP_PHASE_RUNS) {
+  if (r->progress.phase == HP_PHASE_RUNS) {
     status = hp_try(&r->unwind, run_feed, r);
     if (status != HPAR_OK) status = hp_window_fail(r, status);
   }
-  if (r->phase == HP_PHASE_PASSES) {
+  if (r->progress.phase == HP_PHASE_PASSES) {
     hp_sink_put(&r->sink, r->window.held.data, r->window.held.length);
     hp_sink_put(&r->sink, r->window.feed, r->window.feed_left);
     r->window.held.length = 0;
