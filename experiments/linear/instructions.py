@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 hpar, page = sys.argv[1:]
-done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no", "--toggle-collect=hpar_parse", hpar,
+done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no", "--toggle-collect=hpar_study_parse", hpar,
                        "parse", "--mode", "sequential", "--format", "none", page], stderr=subprocess.PIPE, text=True, check=False)
 found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
 if done.returncode or not found or not int(found.group(1)):
