@@ -31,7 +31,7 @@ ROOT = BUNDLED if os.path.isdir(BUNDLED) else os.path.dirname(HERE)
 LIBRARY = os.environ.get("HPAR_LIBRARY")
 
 # Parts of src/ that are not in the library.
-OUTSIDE = ("bench", "cli", "crawl", "javascript", "warc")
+OUTSIDE = ("programs",)
 FLAGS = ["-std=c11", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fstack-protector", "-falign-functions=64",
          "-fno-semantic-interposition", "-pthread"]
 DEFINITIONS = ["-D_GNU_SOURCE", "-DHPAR_STATIC", "-DHPAR_PARALLEL=1", "-DHPAR_HWLOC=0", "-DHPAR_IDN=0"]

@@ -2,7 +2,7 @@
  * difference. */
 
 #include "check.h"
-#include "cli/equal.h"
+#include "programs/hpar/equal.h"
 
 #include <hpar/hpar.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Checks the detection of files that are not HTML. */
 
-#include "cli/looks_like_html.h"
+#include "programs/hpar/looks_like_html.h"
 
 #include "check.h"
 

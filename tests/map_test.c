@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "base/memory.h"
-#include "crawl/map_internal.h"
+#include "programs/crawl/map_internal.h"
 #include "support/buffer.h"
 #include "support/random.h"
 

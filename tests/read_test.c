@@ -1,6 +1,6 @@
 /* Checks the reading of files into memory: sizes, pipes, files that change, limits and errors. */
 
-#include "cli/read.h"
+#include "programs/hpar/read.h"
 
 #include "check.h"
 #include "support/random.h"

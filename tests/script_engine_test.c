@@ -7,7 +7,7 @@
  *   HPAR_TEST_ERRORS=1    prints the uncaught errors of scripts */
 
 #include "check.h"
-#include "javascript/engine.h"
+#include "programs/javascript/engine.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/dat.h"

@@ -4,8 +4,8 @@
 #include "check.h"
 
 #include "base/memory.h"
-#include "crawl/sha256.h"
-#include "crawl/unit.h"
+#include "programs/crawl/sha256.h"
+#include "programs/crawl/unit.h"
 #include "support/random.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "check.h"
 
+#include "programs/warc/warc.h"
 #include "support/buffer.h"
-#include "warc/warc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,12 @@
 #include "check.h"
 
 #include "base/memory.h"
+#include "programs/warc/codec.h"
+#include "programs/warc/http.h"
+#include "programs/warc/warc.h"
 #include "support/archive.h"
 #include "support/buffer.h"
 #include "support/random.h"
-#include "warc/codec.h"
-#include "warc/http.h"
-#include "warc/warc.h"
 
 #include <stdlib.h>
 #include <string.h>

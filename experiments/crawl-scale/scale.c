@@ -5,10 +5,10 @@
  * crawl the archive. `processor alone` and `processor together` are the processor times of one of
  * these processes. */
 
-#include "crawl/map.h"
-#include "warc/http.h"
-#include "warc/unpack.h"
-#include "warc/warc.h"
+#include "programs/crawl/map.h"
+#include "programs/warc/http.h"
+#include "programs/warc/unpack.h"
+#include "programs/warc/warc.h"
 
 #include <hpar/hpar.h>
 #include <stdio.h>

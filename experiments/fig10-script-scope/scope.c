@@ -11,7 +11,7 @@
  *
  * Prints one JSON object. Exit status: 0 success, 1 failure, 2 wrong usage. */
 
-#include "javascript/javascript.h"
+#include "programs/javascript/javascript.h"
 
 #include <hpar/study.h>
 #include <stdio.h>

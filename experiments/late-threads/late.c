@@ -17,8 +17,8 @@
  * In the states cold and fresh, the sequential parses have such a document, too. */
 
 #include "../page.h"
-#include "cli/equal.h"
 #include "dom/document.h"
+#include "programs/hpar/equal.h"
 #include "speculation/worker/progress.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  * 3.2, 4.2.1(b), 4.2.2). A profile is a set of counters. Profiles of different pages can be added.
  * Only one thread at a time may use a profile.
  *
- * As JSON ("format": "hpar-profile-1", src/cli/profile.c) a profile is one object. Its member
- * "states_by_bytes" is the input of a predictor, with one entry in each line:
+ * As JSON ("format": "hpar-profile-1", programs/hpar/profile.c) a profile is one object. Its
+ * member "states_by_bytes" is the input of a predictor, with one entry in each line:
  *
  *   {"before":"white","at":"<a","states":{"data":617,"RAWTEXT":2}}
  *

@@ -4,8 +4,8 @@
 
 #include "fuzz/fuzz.h"
 
-#include "warc/http.h"
-#include "warc/warc.h"
+#include "programs/warc/http.h"
+#include "programs/warc/warc.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What src/cli/rewrite_tree.c needs of src/cli/common.c. */
+/* What src/programs/hpar/rewrite_tree.c needs of src/programs/hpar/common.c. */
 hpar_status hp_append_text(const char *bytes, size_t length, void *text) {
   hp_text *to = text;
   if (to->capacity - to->length < length) {

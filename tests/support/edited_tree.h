@@ -2,9 +2,9 @@
 #define TESTS_SUPPORT_EDITED_TREE_H
 
 /* Trees with the edits of rules, as lines. The edit of the tree is that of `hpar rewrite --check`:
- * a test that includes this header links src/cli/rewrite_tree.c. */
+ * a test that includes this header links src/programs/hpar/rewrite_tree.c. */
 
-#include "cli/rewrite_tree.h"
+#include "programs/hpar/rewrite_tree.h"
 
 /* Writes the tree with the edits; `seen` NULL: without. The document has source offsets. The caller
  * frees the bytes. */

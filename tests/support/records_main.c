@@ -4,8 +4,8 @@
  * every byte of files up to 8 KB, and at 8192 or more evenly spaced positions of larger files.
  * tests/warcio_compare.mjs reads the lines. */
 
+#include "programs/warc/warc.h"
 #include "support/buffer.h"
-#include "warc/warc.h"
 
 #include <stdio.h>
 #include <string.h>
