@@ -142,6 +142,35 @@ static void decisions_count(void) {
   CHECK_EQ(w.with_div, 5); /* before d, <i>, e, </i> and </div> */
 }
 
+/* A strategy that is asked at intervals sees tokens of text that the worker builds in one loop. */
+static void intervals_count(void) {
+  static buffer page;
+  buffer_clear(&page);
+  buffer_text(&page, "<!doctype html><body>");
+  uint64_t cut = page.length;
+  for (int i = 0; i < 4000; i++) buffer_text(&page, "<p>text<i>x</i>");
+  size_t calls[2];
+  for (int at_once = 0; at_once < 2; at_once++) {
+    watched w = {.in_order = true};
+    const hpar_strategy own = {HPAR_STRATEGY_INIT, .name = "watcher", .predictor_name = "data",
+                               .decide = watch,    .interval = 1000,  .context = &w};
+    compare_how how = {.cuts = &cut,
+                       .cut_count = 1,
+                       .threads = 2,
+                       .executor = HPAR_EXECUTOR_INLINE,
+                       .own_strategy = &own,
+                       .max_errors = at_once ? 100 : 0};
+    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
+    CHECK(compare_expect(&with, &document, at_once ? 100 : 0));
+    compare_check(&with, &how);
+    CHECK(w.in_order);
+    calls[at_once] = w.calls;
+  }
+  CHECK(calls[0] >= (page.length - cut) / 1000 - 1 && calls[0] <= (page.length - cut) / 1000 + 1);
+  /* Parse errors make the worker read each token. */
+  CHECK(calls[1] >= calls[0] - 1 && calls[1] <= calls[0] + 1);
+}
+
 static void parts_of_strategy(void) {
   static buffer page;
   uint64_t cut;
@@ -358,6 +387,7 @@ int main(void) {
   compare_watch();
   cut_policy_decides();
   decisions_count();
+  intervals_count();
   parts_of_strategy();
   starts_are_tried();
   refused();

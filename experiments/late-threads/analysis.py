@@ -76,7 +76,7 @@ def page_table(state, pages):
 def worst_table(state, places):
     table = Table(f"late-worst-{state}", f"The places with the largest excess in us: {STATES[state]}",
                   ["place", "shortest", "median", "sequential: shortest", "waiting", "rest", "page faults"],
-                  "The parts are those of the shortest parse. The rest is its own parse of the thread's text.")
+                  "The parts are those of the shortest parse. The rest is its own parse of the thread's text, and the wait at the end of the parse.")
     for place in sorted(places, key=lambda place: -place.excess[0])[:WORST]:
         row = place.row
         table.row(place.name(), *(microseconds(one) for one in (place.excess[0], place.excess[1], place.control[0], row["wait"],

@@ -660,13 +660,14 @@ HPAR_API hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const
 /* A plug-in has predictors, cut policies and strategies of its own. `hpar compare --plugin FILE.so`
  * loads it, and hpar_study takes its parts in C. A plug-in calls no function of the library, so it
  * links nothing. The tree is the sequential one whatever a plug-in returns: it decides about time
- * only. The rules of hpar_predict_callback apply to all of its functions. The guide
+ * only. What hpar_predict_callback may do, all of its functions may do. The guide
  * docs/guides/plugins.md has the steps, and examples/study has one file for each kind. */
 
 /* Returns where to cut the `length` bytes of UTF-8 in `text` instead of `even`: there or later. The
  * library moves a smaller result to `even`, and one inside a character to the next character.
  * `length` or more: there is no cut in this text. The calling thread asks for one cut after the
- * other. For fed input, `text` is what has come, and the thread asks again once there is more. */
+ * other. For fed input, `text` is what has come. The thread asks again once there is more, from 16
+ * bytes before the end of the earlier text on. The time is part of ns.cut. */
 typedef size_t (*hpar_cut_callback)(const char *text, size_t length, size_t even, void *context);
 
 typedef struct hpar_cut_policy {
@@ -716,7 +717,8 @@ typedef hpar_decision (*hpar_decide_callback)(const hpar_attempt *attempt, hpar_
 /* Stores up to `most` offsets where the first token of the chunk may begin if the guess is wrong.
  * Returns their number. The worker parses the chunk once, from the guess. At the first token
  * boundary at or after each of these places it lets the merger enter. It ignores places up to the
- * cut. `end` or more: no token begins in the chunk. `most` is 15. */
+ * cut. `end` or more: no token begins in the chunk. `most` is 15. The places are ignored if the
+ * guess of the library's predictor "lookback" is in doubt: it then has two starts of its own. */
 typedef size_t (*hpar_starts_callback)(const hpar_cut *cut, size_t *starts, size_t most, void *context);
 
 /* A strategy. Where it brings no predictor or cut policy of its own, it names one of the library's.

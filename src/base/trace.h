@@ -1,9 +1,9 @@
 #ifndef HP_BASE_TRACE_H
 #define HP_BASE_TRACE_H
 
-/* The trace of a parse or of a rewrite. The modules that do the work emit events; a trace of a
- * module above the library's receives them. Its pointer is NULL if nobody asked for it. Offsets are
- * offsets in the text, and times are those of hp_now. */
+/* The trace of a parse or of a rewrite: the modules that do the work emit events, and a study
+ * receives them. The pointer is NULL if nobody asked for events. Offsets are offsets in the text,
+ * and times are those of hp_now. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #define HP_REWRITE_TRACE_H
 
 /* The trace of a rewriter: the events of several threads that rewrite a window. Any thread adds
- * them. The feeding thread reports them after the window. Each function may be called with NULL. */
+ * them. The feeding thread reports them after the window. */
 
 #include "base/trace.h"
 

@@ -30,6 +30,7 @@ typedef struct hp_outer_context {
   /* At the begin of the segment, the form element pointer may have an element: the last form tag of
    * the log was a start tag, or the log has none. The worker then defers a start tag of a form. */
   bool form_may_be_open;
+  uint32_t ask_at;            /* the strategy sees the next token from here on; UINT32_MAX: none */
   size_t checkpoint_bytes;    /* of a segment that the worker ends at the outer level */
   bool minimise_log;          /* choose the shorter log where two dispositions are right */
   uint8_t outer_ns;           /* namespace around the foreign element of the outer current node */

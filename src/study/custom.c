@@ -157,8 +157,8 @@ static size_t find_cut(const void *data, const char *text, size_t length, size_t
 hpar_status hp_use_custom_cut_policy(hp_plan *plan, const hpar_cut_policy *given, const char *field,
                                      hpar_error *error) {
   hpar_cut_policy part;
-  hpar_status status =
-      read_part(&part, sizeof part, given, sizeof part, "hpar_cut_policy", "HPAR_CUT_POLICY_INIT", error);
+  hpar_status status = read_part(&part, sizeof part, given, offsetof(hpar_cut_policy, context), "hpar_cut_policy",
+                                 "HPAR_CUT_POLICY_INIT", error);
   if (status == HPAR_OK && !part.cut) status = lacks(field, "cut", error);
   if (status != HPAR_OK) return status;
   plan->cut = (hp_cut_choice){.policy = hp_cut_policies[HP_CUT_EVEN],
@@ -177,7 +177,6 @@ typedef struct own_attempt {
   hpar_attempt shown;
   const hpar_strategy *strategy;
   const hp_builder *builder;
-  uint32_t ask_at; /* the offset from which the next token is a reason to ask */
   hpar_decision decision;
   hpar_guess next;
 } own_attempt;
@@ -212,9 +211,10 @@ static bool stops(hp_worker *w, const hp_request *request, const hp_token *t, hp
   (void)request, (void)chunk;
   own_attempt *a = w->own;
   const hpar_strategy *custom = a->strategy;
-  bool is_due = custom->interval && t->start >= a->ask_at;
+  bool is_due = custom->interval && t->start >= w->outer.ask_at;
   if (!is_due && !contradicts(a->builder, t)) return false;
-  a->ask_at = custom->interval < UINT32_MAX - t->start ? t->start + (uint32_t)custom->interval : UINT32_MAX;
+  if (custom->interval)
+    w->outer.ask_at = custom->interval < UINT32_MAX - t->start ? t->start + (uint32_t)custom->interval : UINT32_MAX;
   show_token(a, w, t);
   a->next = (hpar_guess){.ns = HPAR_NAMESPACE_HTML};
   hpar_decision decision = custom->decide(&a->shown, &a->next, custom->context);
@@ -227,7 +227,7 @@ static bool stops(hp_worker *w, const hp_request *request, const hp_token *t, hp
  * place after the chunk is HP_NO_SEGMENT. */
 static uint32_t find_starts(const hpar_strategy *custom, const hpar_cut *cut, uint32_t *places) {
   enum { MOST = HP_MAX_HYPOTHESES - 1 };
-  size_t given[MOST];
+  size_t given[MOST] = {0}; /* a place that is not stored is ignored */
   size_t given_count = custom->starts ? custom->starts(cut, given, MOST, custom->context) : 0;
   uint32_t count = 1;
   places[0] = (uint32_t)cut->begin;
@@ -247,14 +247,10 @@ static uint32_t find_starts(const hpar_strategy *custom, const hpar_cut *cut, ui
 static void attempt_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, const uint32_t *places,
                           uint32_t count, hp_chunk_work *chunk) {
   const hpar_strategy *custom = plan->strategy_data;
-  const hp_start_state *start = &chunk->start;
-  if (count > 1)
-    hp_worker_speculate_joined(w, request, plan, start, places, count, chunk);
-  else if (start->is_doubtful)
-    hp_worker_speculate_doubtfully(w, request, plan, start, chunk);
+  if (count > 1 && !chunk->start.is_doubtful)
+    hp_worker_speculate_joined(w, request, plan, &chunk->start, places, count, chunk);
   else
-    hp_worker_speculate(w, request, plan, start,
-                        !custom->decide && plan->predictor->restarts_after_end_tag && !start->is_sure, chunk);
+    hp_worker_speculate_from_start(w, request, plan, !custom->decide, chunk);
 }
 
 /* Drops the worker's attempt. */
@@ -309,11 +305,13 @@ static const hp_strategy strategies[FUNCTIONS][2] = {
     [DECIDES] = {CUSTOM(.parse = parse, .stops = stops), CUSTOM(.one_by_one = true, .parse = parse, .stops = stops)}};
 
 hpar_status hp_use_custom_strategy(hp_plan *plan, hpar_strategy *part, const hpar_strategy *given, hpar_error *error) {
-  hpar_status status = read_part(part, sizeof *part, given, sizeof *part, "hpar_strategy", "HPAR_STRATEGY_INIT", error);
+  hpar_status status = read_part(part, sizeof *part, given, offsetof(hpar_strategy, decide), "hpar_strategy",
+                                 "HPAR_STRATEGY_INIT", error);
   if (status != HPAR_OK) return status;
   int functions = part->decide ? part->interval == 1 ? DECIDES : WATCHES : part->starts ? STARTS : NONE;
   plan->strategy = &strategies[functions][part->one_by_one];
   plan->strategy_name = part->name ? part->name : plan->strategy->name;
   plan->strategy_data = functions ? given : NULL;
+  plan->ask_every = part->decide ? part->interval : 0;
   return HPAR_OK;
 }

@@ -1,4 +1,5 @@
-/* What a study reads of a parse. */
+/* The calls of a study on a parser: what it reads of a parse, parses with all counters, and scripts
+ * that it postpones. */
 
 #include "api/call.h"
 #include "base/sized.h"

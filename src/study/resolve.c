@@ -77,6 +77,7 @@ static hpar_status resolve_strategy(hp_plan *plan, const hpar_study *study, hpar
   if (status == HPAR_OK)
     status = CHOOSE(cut_policy, s.cut_policy, "custom_strategy->cut_policy", s.cut_policy_name,
                     "custom_strategy->cut_policy_name");
+  plan->strategy_is_callers = study->custom_strategy && plan->strategy_data;
   return status;
 }
 

@@ -91,6 +91,8 @@ static const hpar_cut_policy c = {HPAR_CUT_POLICY_INIT, .cut = f}, *const l[] = 
 static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .cut_policies = l}; HPAR_PLUGIN { return &p; }'
 plug taken 'static const hpar_strategy s = {HPAR_STRATEGY_INIT, .name = "exact"}, *const l[] = {&s, NULL};
 static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .strategies = l}; HPAR_PLUGIN { return &p; }'
+plug twice 'static const hpar_strategy s = {HPAR_STRATEGY_INIT, .name = "same"}, *const l[] = {&s, &s, NULL};
+static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .strategies = l}; HPAR_PLUGIN { return &p; }'
 plug empty 'static const hpar_cut_policy c = {HPAR_CUT_POLICY_INIT, .name = "empty"}, *const l[] = {&c, NULL};
 static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .cut_policies = l}; HPAR_PLUGIN { return &p; }'
 refuses 1 'nosuch.so' --plugin nosuch.so
@@ -100,6 +102,7 @@ refuses 1 'null.so: its function hpar_plugin_open returns NULL' --plugin "$top/n
 refuses 1 'newer.so: it has version 2, and hpar takes version 1' --plugin "$top/newer.so"
 refuses 1 'nameless.so: its cut policy 0 has no name' --plugin "$top/nameless.so"
 refuses 1 "taken.so: there is another strategy 'exact'" --plugin "$top/taken.so"
+refuses 1 "twice.so: there is another strategy 'same'" --plugin "$top/twice.so"
 refuses 1 "there is another strategy 'learner'" --plugin "$top/cmake/strategy.so" --plugin "$top/cc/strategy.so"
 refuses 2 "--strategy: 'nosuch' is not one of these" --plugin "$top/cmake/strategy.so" --strategy nosuch
 

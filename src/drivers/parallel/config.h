@@ -46,14 +46,13 @@ typedef struct hp_merge_order {
   void (*count)(struct hp_job *job, unsigned worker);
 } hp_merge_order;
 
-/* Workers in pairs of threads: the second thread reads the tokens of the first. Thread w + threads
- * is the second one of worker w. */
+/* Workers in pairs of threads: thread w + threads is the tokenizer of worker w, which builds. */
 typedef struct hp_pairs {
   hpar_status (*prepare)(struct hp_job *job, unsigned workers);
-  /* Opens the second stage of the worker, and sets worker->source. A failure unwinds through the
+  /* Opens the tokenizer of the worker, and sets worker->source. A failure unwinds through the
    * worker's engine. */
   void (*open)(struct hp_job *job, unsigned worker);
-  void (*serve)(struct hp_job *job, unsigned worker); /* on the second thread, until `stop` */
+  void (*serve)(struct hp_job *job, unsigned worker); /* on the tokenizer's thread, until `stop` */
   void (*stop)(struct hp_job *job, unsigned worker);
   void (*count)(struct hp_job *job, unsigned worker);
 } hp_pairs;

@@ -56,13 +56,22 @@ static bool is_taken(hp_plugin_kind kind, const char *name) {
   return !strcmp(name, "help");
 }
 
+/* Returns whether an earlier part of the file has the name of part `index`. */
+static bool is_repeated(const plugin_file *file, hp_plugin_kind kind, size_t index) {
+  const char *name = part_of(file, kind, index).name;
+  while (index--)
+    if (!strcmp(part_of(file, kind, index).name, name)) return true;
+  return false;
+}
+
 /* Checks the names of all parts. Returns false after a message. */
 static bool has_good_names(const plugin_file *file) {
   for (unsigned kind = 0; kind < HP_PLUGIN_KINDS; kind++) {
     hp_plugin_part part;
     for (size_t i = 0; (part = part_of(file, (hp_plugin_kind)kind, i)).part; i++) {
       bool has_name = part.name && *part.name;
-      if (has_name && !is_taken((hp_plugin_kind)kind, part.name)) continue;
+      if (has_name && !is_taken((hp_plugin_kind)kind, part.name) && !is_repeated(file, (hp_plugin_kind)kind, i))
+        continue;
       if (has_name)
         hp_complain("--plugin: %s: there is another %s '%s'", file->path, kinds[kind], part.name);
       else
@@ -94,7 +103,8 @@ static bool load_plugin(const char *path) {
   }
   void *handle = open_file(path);
   if (!handle) {
-    hp_complain("--plugin: %s", dlerror());
+    const char *problem = dlerror();
+    hp_complain("--plugin: %s", problem ? problem : "out of memory");
     return false;
   }
   hpar_plugin_callback open;

@@ -125,6 +125,7 @@ static inline int next_token(hp_worker *w, hp_token *token) {
 static uint32_t plain_limit(const chunk_run *r) {
   const hp_outer_context *outer = &r->worker->outer;
   uint32_t limit = r->at + HP_CHECK_BYTES < r->chunk->limit ? r->at + HP_CHECK_BYTES : r->chunk->limit;
+  if (outer->ask_at < limit) limit = outer->ask_at;
   return outer->join < outer->join_count && outer->joins[outer->join] < limit ? outer->joins[outer->join] : limit;
 }
 
@@ -336,7 +337,7 @@ static progress step(chunk_run *r) {
   hp_engine_check(&w->engine);
   int kind;
   hp_plain_end end = HP_PLAIN_LEFT;
-  if (r->fast_path)
+  if (r->fast_path && r->at < outer->ask_at)
     end = build_plain_tokens(r, &kind);
   else
     kind = next_token(w, r->token);
@@ -361,6 +362,7 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   hp_token token;
   chunk_run run = begin_run(w, request, plan, may_restart, hypothesis, chunk, &token);
   w->outer.disposition = HP_DISPOSITION_LOCAL;
+  w->outer.ask_at = plan->ask_every ? run.begin : UINT32_MAX;
   w->outer.minimise_log = run.predicts_mode && hp_chooses_dispositions(strategy);
   w->outer.checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes;
   w->engine.builder.has_raw_text = false;

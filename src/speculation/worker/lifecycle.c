@@ -92,15 +92,20 @@ static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
   return true;
 }
 
-static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
-  chunk->start = hp_worker_predict(w, request, plan, chunk);
+void hp_worker_speculate_from_start(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
+                                    hp_chunk_work *chunk) {
+  may_restart = may_restart && plan->predictor->restarts_after_end_tag && !chunk->start.is_sure;
   if (chunk->start.is_doubtful)
     hp_worker_speculate_doubtfully(w, request, plan, &chunk->start, chunk);
   else
-    hp_worker_speculate(w, request, plan, &chunk->start,
-                        plan->predictor->restarts_after_end_tag && !chunk->start.is_sure, chunk);
+    hp_worker_speculate(w, request, plan, &chunk->start, may_restart, chunk);
   if (plan->prescan && !chunk->start.is_doubtful && ended_in_html(w, chunk))
     hp_prescan_skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
+}
+
+static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
+  chunk->start = hp_worker_predict(w, request, plan, chunk);
+  hp_worker_speculate_from_start(w, request, plan, true, chunk);
 }
 
 typedef struct chunk_parse {

@@ -47,7 +47,8 @@ typedef struct hp_strategy {
   const hp_cut_policy *cut;
   /* Each sibling at the outer level is a segment with its own assumptions. */
   bool one_by_one;
-  /* The strategy only watches the worker: `stops` sees the tokens that no loop builds together. */
+  /* The strategy only watches the worker: `stops` sees the tokens that no loop builds together, and
+   * the first one after outer->ask_at. */
   bool watches;
 
   /*** hooks; NULL: the default behaviour ***/
@@ -98,13 +99,15 @@ typedef struct hp_plan {
   /* What these read besides: the caller's, which stays until the parse ends. NULL: none */
   const void *predictor_data, *mode_data, *strategy_data;
   const char *strategy_name, *predictor_name, *mode_predictor_name; /* for statistics */
+  bool strategy_is_callers;                                         /* `strategy_data` */
+  size_t ask_every; /* a strategy that watches is asked once in so many bytes; 0: it is not */
   size_t checkpoint_bytes;
 } hp_plan;
 
 /* Returns whether the parse uses functions or data of the caller. They belong to the parse, and
  * may read only text that is known to be valid. */
 static inline bool hp_plan_uses_caller(const hp_plan *plan) {
-  return plan->predictor_data || plan->mode_data || plan->strategy_data || plan->cut.find;
+  return plan->predictor_data || plan->mode_data || plan->strategy_is_callers || plan->cut.find;
 }
 
 /* The library's strategy and its mode predictor. */

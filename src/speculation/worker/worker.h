@@ -132,8 +132,12 @@ HP_SHARED void hp_worker_speculate_joined(hp_worker *worker, const hp_request *r
 
 /* Adds two hypotheses: the cut lies in data, and the cut lies in `state`. They share the log from
  * the first token after `state` on. */
-HP_SHARED void hp_worker_speculate_doubtfully(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                              const hp_start_state *state, hp_chunk_work *chunk);
+void hp_worker_speculate_doubtfully(hp_worker *worker, const hp_request *request, const hp_plan *plan,
+                                    const hp_start_state *state, hp_chunk_work *chunk);
+/* Speculates from chunk->start, also where it is doubtful, and lets later scans of the text begin
+ * at its end. `may_restart`: an end tag that contradicts the state may restart the hypothesis. */
+HP_SHARED void hp_worker_speculate_from_start(hp_worker *worker, const hp_request *request, const hp_plan *plan,
+                                              bool may_restart, hp_chunk_work *chunk);
 
 /*** composition ***/
 
