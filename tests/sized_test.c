@@ -189,6 +189,68 @@ static void check_pages(void) {
   }
 }
 
+/*** callbacks that overwrite their element ***/
+
+static void clear_input(size_t index, hpar_input *input, const hpar_document *made, const hpar_parser *by,
+                        const hpar_stats *stats, unsigned thread, void *context) {
+  (void)made, (void)by, (void)thread;
+  ((uint64_t *)context)[index] = stats->bytes;
+  CHECK_EQ(input->status, HPAR_OK);
+  memset(input, index % 2 ? 0xFF : 0, sizeof *input);
+}
+
+static void clear_inputs(const hpar_options *options) {
+  enum { COUNT = 9 };
+  hpar_input inputs[COUNT];
+  uint64_t bytes[COUNT] = {0};
+  for (size_t i = 0; i < COUNT; i++)
+    inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = page, .length = LENGTH - i, .status = HPAR_ERROR_IO};
+  CHECK_EQ(hpar_parse_many(parser, options, inputs, COUNT, NULL, clear_input, bytes), HPAR_OK);
+  for (size_t i = 0; i < COUNT; i++) {
+    CHECK_EQ(bytes[i], LENGTH - i);
+    CHECK_EQ(inputs[i].size, i % 2 ? SIZE_MAX : 0);
+  }
+}
+
+static hpar_status add_length(const char *bytes, size_t length, void *context) {
+  *(size_t *)context += bytes ? length : 0;
+  return HPAR_OK;
+}
+
+static void clear_page(size_t index, hpar_rewrite_page *one, void *context) {
+  CHECK_EQ(one->status, HPAR_OK);
+  CHECK_EQ(one->stats.input_bytes, LENGTH - index);
+  memset(one, index % 2 ? 0xFF : 0, sizeof *one);
+  ++*(size_t *)context;
+}
+
+/* The pages have rules of their own, which the call uses until its end. */
+static void clear_pages(unsigned threads) {
+  enum { COUNT = 9 };
+  hpar_rewrite_page pages[COUNT];
+  size_t lengths[COUNT] = {0}, calls = 0;
+  for (size_t i = 0; i < COUNT; i++)
+    pages[i] = (hpar_rewrite_page){HPAR_REWRITE_PAGE_INIT, .bytes = page,       .length = LENGTH - i,
+                                   .rules = rules,         .write = add_length, .context = &lengths[i]};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .threads = threads};
+  CHECK_EQ(hpar_rewrite_many(NULL, &options, pages, COUNT, clear_page, &calls), HPAR_OK);
+  CHECK_EQ(calls, COUNT);
+  for (size_t i = 0; i < COUNT; i++) CHECK_EQ(lengths[i], LENGTH - i);
+}
+
+/* The error names the first refused element. */
+static void check_refused_inputs(void) {
+  struct {
+    hpar_input input;
+    uint64_t added;
+  } inputs[3] = {{{.size = sizeof *inputs}, 0}, {.added = 0}, {.added = 1}};
+  CHECK_EQ(hpar_parse_many(parser, NULL, &inputs->input, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parser_error(parser)->item, 2);
+  inputs->input.size = 1;
+  CHECK_EQ(hpar_parse_many(parser, NULL, &inputs->input, 3, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parser_error(parser)->item, 0);
+}
+
 int main(void) {
   const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p"};
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
@@ -212,6 +274,13 @@ int main(void) {
   check_output(fill_many, sizeof(hpar_many_stats));
   check_inputs();
   check_pages();
+  const hpar_options one = {HPAR_OPTIONS_INIT, .parallel = {.executor = HPAR_EXECUTOR_INLINE}};
+  const hpar_options several = {HPAR_OPTIONS_INIT, .threads = 3};
+  clear_inputs(&one);
+  clear_inputs(&several);
+  clear_pages(1);
+  clear_pages(3);
+  check_refused_inputs();
   /* Its layout never changes: programs do not initialise it. */
   CHECK_EQ(sizeof(hpar_error), 280);
   CHECK_EQ(offsetof(hpar_error, text), 24);

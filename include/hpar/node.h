@@ -114,7 +114,7 @@ typedef enum hpar_status {
 typedef struct hpar_error {
   hpar_status status;
   uint64_t offset; /* of the problem in a text that the caller gave, as a selector; otherwise 0 */
-  size_t item;     /* the number of the refused action of a rule; otherwise SIZE_MAX */
+  size_t item;     /* of the refused action of a rule, or element of an array; otherwise SIZE_MAX */
   /* a sentence without a full stop, with the argument, its value, and what is accepted. The text is
    * valid UTF-8: `?` replaces other bytes of the caller's strings */
   char text[256];

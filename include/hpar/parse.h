@@ -333,8 +333,9 @@ typedef struct hpar_input {
 /* Reports a parsed input, on the thread that parsed it, while others run. `thread` is below
  * hpar_many_stats.threads, and two calls at once have different numbers. `document` is empty after
  * a failure. `parser` has the parse errors and the error text of this input. The callback may read
- * both. It must not throw an exception or longjmp. A parser that it destroys lives until the call
- * returns, and a document until the callback does. */
+ * both. It may change or clear `*input`, and of the other inputs nothing. It must not throw an
+ * exception or longjmp. A parser that it destroys lives until the call returns, and a document until
+ * the callback does. */
 typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_document *document,
                                     const hpar_parser *parser, const hpar_stats *stats, unsigned thread, void *context);
 

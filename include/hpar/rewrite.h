@@ -453,7 +453,8 @@ typedef struct hpar_rewrite_page {
 
 /* Reports a page whose output is complete or has failed. The calls come in the order of the pages,
  * one at a time, on any thread of the call, while other threads rewrite later pages. The callback
- * must not throw an exception or longjmp. */
+ * may change or clear `*page`, and of the other pages nothing. It must not throw an exception or
+ * longjmp. */
 typedef void (*hpar_page_callback)(size_t index, hpar_rewrite_page *page, void *context);
 
 /* Rewrites `count` pages, each by one rewriter on one of hpar_rewrite_options.threads threads. Each

@@ -55,19 +55,20 @@ hpar_status hp_check_sized_array(const void *first, size_t count, size_t size, c
                                  const char *initialiser, hpar_error *error) {
   hpar_status status = count ? hp_check_size(first, type, initialiser, error) : HPAR_OK;
   if (count && status == HPAR_OK && size_of(first) % sizeof(size_t))
-    return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s.size is %zu; accepted: sizeof(%s), as %s sets it", type,
-                      size_of(first), type, initialiser);
-  for (size_t i = 0; i < count && status == HPAR_OK; i++)
+    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "%s.size is %zu; accepted: sizeof(%s), as %s sets it", type,
+                        size_of(first), type, initialiser);
+  size_t i = 0;
+  for (; i < count && status == HPAR_OK; i++)
     status = check_unknown(size, (const char *)first + i * size_of(first), size_of(first), type, error);
+  if (status != HPAR_OK && error) error->item = i ? i - 1 : 0;
   return status;
 }
 
-void *hp_sized_at(void *first, size_t index) { return (char *)first + index * size_of(first); }
-
-void hp_read_sized_at(void *full, size_t size, const void *first, size_t index) {
-  read_fields(full, size, (const char *)first + index * size_of(first), size_of(first));
+hp_sized_array hp_sized_array_of(void *first, size_t count) {
+  return (hp_sized_array){first, count ? size_of(first) : 0};
 }
 
-void hp_write_sized_at(void *first, size_t index, const void *full, size_t size) {
-  write_fields(hp_sized_at(first, index), size_of(first), full, size);
+void hp_read_sized_at(void *full, size_t size, hp_sized_array array, size_t index) {
+  read_fields(full, size, hp_sized_at(array, index), array.distance);
+  memcpy(full, &array.distance, sizeof array.distance);
 }

@@ -23,18 +23,27 @@ HP_SHARED hpar_status hp_check_size(const void *given, const char *type, const c
  * Sets the additional fields of a newer caller to zero. Requires: hp_check_size. */
 HP_SHARED void hp_write_sized(void *given, const void *full, size_t size);
 
-/* Arrays of such structures. The size of the first element is the distance of all elements; the
- * sizes of the others are not read. Requires for all but hp_check_sized_array: that call. */
+/* Arrays of such structures. The size of the first element is the distance of all elements, and the
+ * size of each. Those of the others are not read. A call reads it once, at its beginning, because a
+ * callback may overwrite an element. */
 
-/* Checks `count` elements as hp_read_sized does, and names the first wrong one. */
+/* Checks `count` elements as hp_read_sized does. `error->item` becomes the number of the first
+ * wrong one. */
 hpar_status hp_check_sized_array(const void *first, size_t count, size_t size, const char *type,
                                  const char *initialiser, hpar_error *error);
 
-/* Returns the caller's element. */
-void *hp_sized_at(void *first, size_t index);
+typedef struct hp_sized_array {
+  char *first;
+  size_t distance;
+} hp_sized_array;
 
-/* Copies the caller's element into `full`, and the fields that the caller's element has back. */
-void hp_read_sized_at(void *full, size_t size, const void *first, size_t index);
-void hp_write_sized_at(void *first, size_t index, const void *full, size_t size);
+/* Returns the array. Requires: hp_check_sized_array, if `count` is not 0. */
+hp_sized_array hp_sized_array_of(void *first, size_t count);
+
+/* Returns the caller's element. */
+static inline void *hp_sized_at(hp_sized_array array, size_t index) { return array.first + index * array.distance; }
+
+/* Copies the caller's element into `full`, except its size, which becomes that of the array. */
+void hp_read_sized_at(void *full, size_t size, hp_sized_array array, size_t index);
 
 #endif

@@ -15,8 +15,9 @@
 typedef struct many_job {
   const hpar_rules *rules;
   hpar_rewrite_options options;
-  hpar_rewrite_page *pages;
+  hp_sized_array pages;
   size_t count;
+  const hpar_rules **held;   /* by page, until the end: a callback may overwrite the page */
   hpar_rewriter **rewriters; /* by thread */
   hpar_page_callback callback;
   void *context;
@@ -36,7 +37,7 @@ static hpar_rewrite_page page_at(const many_job *j, size_t index) {
 /* An older caller has a part of the statistics, or nothing of them. */
 static void write_result(const many_job *j, size_t index, const hpar_rewrite_page *page) {
   hpar_rewrite_page *given = hp_sized_at(j->pages, index);
-  const size_t size = j->pages->size, known = sizeof page->stats, at = offsetof(hpar_rewrite_page, stats);
+  const size_t size = j->pages.distance, known = sizeof page->stats, at = offsetof(hpar_rewrite_page, stats);
   if (size >= offsetof(hpar_rewrite_page, status) + sizeof given->status) given->status = page->status;
   if (size < at + sizeof given->stats.size) return;
   given->stats.size = size - at < known ? size - at : known;
@@ -49,7 +50,7 @@ static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, size_t inde
   options.mode = HPAR_MODE_SEQUENTIAL;
   page.stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
   page.status =
-      hpar_rewrite(rewriter, page.rules, &options, page.bytes, page.length, &page.stats, page.write, page.context);
+      hpar_rewrite(rewriter, j->held[index], &options, page.bytes, page.length, &page.stats, page.write, page.context);
   write_result(j, index, &page);
 }
 
@@ -114,24 +115,26 @@ static unsigned make_rewriters(many_job *j, unsigned threads) {
 }
 
 /* Keeps all rules alive until the end. A callback may destroy those of later pages. */
-static void hold_rules(const many_job *j, bool begins) {
+static void hold_rules(const many_job *j) {
   for (size_t i = 0; i < j->count; i++) {
-    const hpar_rules *rules = page_at(j, i).rules;
-    if (begins)
-      hp_begin_use(&rules->use);
-    else
-      hp_rules_end_use(rules);
+    j->held[i] = page_at(j, i).rules;
+    hp_begin_use(&j->held[i]->use);
   }
+}
+
+static void drop_rules(const many_job *j) {
+  for (size_t i = 0; i < j->count; i++) hp_rules_end_use(j->held[i]);
 }
 
 hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options, hpar_rewrite_page *pages,
                               size_t count, hpar_page_callback callback, void *context) {
   if ((!pages && count) || (rules && !rules->is_compiled)) return HPAR_ERROR_ARGUMENT;
-  many_job j = {.rules = rules, .pages = pages, .count = count, .callback = callback, .context = context};
+  many_job j = {.rules = rules, .count = count, .callback = callback, .context = context};
   if (hp_read_rewrite_options(&j.options, options, NULL) || j.options.threads > HPAR_MAX_THREADS)
     return HPAR_ERROR_ARGUMENT;
   if (hp_check_sized_array(pages, count, sizeof *pages, "hpar_rewrite_page", "HPAR_REWRITE_PAGE_INIT", NULL))
     return HPAR_ERROR_ARGUMENT;
+  j.pages = hp_sized_array_of(pages, count);
   for (size_t i = 0; i < count; i++) {
     const hpar_rewrite_page page = page_at(&j, i);
     if ((!page.bytes && page.length) || !page.rules) return HPAR_ERROR_ARGUMENT;
@@ -139,14 +142,16 @@ hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_option
   if (!count) return HPAR_OK;
   unsigned threads = make_rewriters(&j, useful_threads(&j.options, count));
   if (callback) j.is_done = hp_allocate_zeroed(count * sizeof *j.is_done);
-  bool runs = threads && (!callback || j.is_done);
+  j.held = hp_allocate(count * sizeof *j.held);
+  bool runs = threads && j.held && (!callback || j.is_done);
   if (runs) {
-    hold_rules(&j, true);
+    hold_rules(&j);
     run(&j, threads);
-    hold_rules(&j, false);
+    drop_rules(&j);
   }
   for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j.rewriters[i]);
   hp_free(j.rewriters);
   hp_free((void *)j.is_done);
+  hp_free(j.held);
   return runs ? HPAR_OK : HPAR_ERROR_MEMORY;
 }

@@ -10,6 +10,7 @@
 #endif
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 typedef struct queued_input {
@@ -19,6 +20,7 @@ typedef struct queued_input {
 typedef struct batch_job {
   hp_batch *batch;
   const hp_batch_request *request;
+  hp_sized_array inputs;     /* of the request */
   hp_config config;          /* of each input */
   const queued_input *queue; /* NULL: the order of the inputs */
   bool bound;
@@ -48,7 +50,8 @@ static hpar_status begin_document(hp_batch_thread *thread, const hpar_input *inp
   return HPAR_OK;
 }
 
-static hpar_status parse_one(hp_session *session, const hp_config *config, hpar_input *input, hpar_document *document) {
+static hpar_status parse_one(hp_session *session, const hp_config *config, const hpar_input *input,
+                             hpar_document *document) {
   if (!input->bytes && input->length)
     return hp_explain(&session->error, HPAR_ERROR_ARGUMENT, "hpar_input.bytes is NULL and length is %zu",
                       input->length);
@@ -56,9 +59,15 @@ static hpar_status parse_one(hp_session *session, const hp_config *config, hpar_
   return hp_parse_input(session, &own, input->bytes, input->length, hp_now(), document);
 }
 
+/* An older caller has no status. */
+static void write_status(hp_sized_array inputs, size_t index, hpar_status status) {
+  hpar_input *given = hp_sized_at(inputs, index);
+  if (inputs.distance >= offsetof(hpar_input, status) + sizeof given->status) given->status = status;
+}
+
 static void parse_input(batch_job *job, size_t index, unsigned number) {
-  hpar_input full, *input = &full;
-  hp_read_sized_at(input, sizeof *input, job->request->inputs, index);
+  hpar_input input;
+  hp_read_sized_at(&input, sizeof input, job->inputs, index);
   hp_batch_thread *thread = &job->batch->threads[number];
   hpar_parser *parser = number ? thread->parser : job->request->parser;
   hp_session *session = &parser->session;
@@ -66,13 +75,13 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   uint64_t begin = hp_now();
   session->error.text[0] = 0;
   session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
-  input->status = begin_document(thread, input, &document, &session->error);
-  if (input->status == HPAR_OK) input->status = parse_one(session, &job->config, input, document);
-  hp_explain_status(&session->error, input->status);
-  hp_write_sized_at(job->request->inputs, index, input, sizeof *input);
+  hpar_status status = begin_document(thread, &input, &document, &session->error);
+  if (status == HPAR_OK) status = parse_one(session, &job->config, &input, document);
+  hp_explain_status(&session->error, status);
+  write_status(job->inputs, index, status);
   job->stats->ns.parse_per_worker[number] += hp_now() - begin;
   job->stats->inputs_per_worker[number]++;
-  if (input->status != HPAR_OK) {
+  if (status != HPAR_OK) {
     add(&job->failed, 1);
   } else {
     add(&job->bytes, session->result.bytes);
@@ -82,7 +91,7 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   if (job->request->callback) {
     hpar_stats stats = {HPAR_STATS_INIT};
     hp_fill_stats(session, &stats);
-    job->request->callback(index, hp_sized_at(job->request->inputs, index), document, parser, &stats, number,
+    job->request->callback(index, hp_sized_at(job->inputs, index), document, parser, &stats, number,
                            job->request->context);
   }
   if (document) hp_document_end_use(document);
@@ -106,7 +115,7 @@ static int longest_first(const void *a, const void *b) {
 
 /* Returns the inputs by length; NULL if memory is short: then the batch takes them in their own
  * order. */
-static queued_input *queue_of(const hpar_input *inputs, size_t count) {
+static queued_input *queue_of(hp_sized_array inputs, size_t count) {
   queued_input *queue = count < SIZE_MAX / sizeof *queue ? hp_allocate(count * sizeof *queue) : NULL;
   if (!queue) return NULL;
   for (size_t i = 0; i < count; i++) {
@@ -173,12 +182,13 @@ hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uin
   threads = prepare_threads(batch, threads);
   if (!threads) return HPAR_ERROR_MEMORY;
   batch_job job = {.batch = batch, .request = request, .config = *request->config, .stats = stats};
+  job.inputs = hp_sized_array_of(request->inputs, count);
   job.bound = job.config.bind;
   hp_config_make_sequential(&job.config);
   stats->threads = threads;
   stats->inputs = count;
   if (count) {
-    queued_input *queue = threads > 1 ? queue_of(request->inputs, count) : NULL;
+    queued_input *queue = threads > 1 ? queue_of(job.inputs, count) : NULL;
     job.queue = queue;
     run(&job, threads);
     hp_free(queue);
