@@ -232,6 +232,34 @@ static hpar_status note_text(hpar_text_piece *t, void *context) {
   return HPAR_OK;
 }
 
+/* A value that an action has set stays valid while the callback edits the element. */
+static hpar_status copy_edited(hpar_element *e, void *context) {
+  static const char long_value[1000] = "x";
+  const hpar_string value = hpar_element_attribute(e, "a"), empty = hpar_element_attribute(e, "b");
+  CHECK(empty.bytes && !empty.length);
+  CHECK_EQ(hpar_element_set(e, "data-copy", value.bytes, value.length), HPAR_OK);
+  CHECK_EQ(hpar_element_set(e, "a", long_value, sizeof long_value), HPAR_OK);
+  CHECK_EQ(hpar_element_set(e, "a", value.bytes, value.length - 1), HPAR_OK);
+  CHECK_EQ(hpar_element_unset(e, "b"), HPAR_OK);
+  CHECK_EQ(hpar_element_set(e, "c", empty.bytes, empty.length), HPAR_OK);
+  CHECK(value.length == 3 && !memcmp(value.bytes, "new", 3));
+  CHECK(!hpar_element_attribute(e, "b").bytes);
+  ++*(int *)context;
+  return HPAR_OK;
+}
+
+static void edited_values(void) {
+  hpar_action actions[] = {{.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "a", .value = {"new", 3}},
+                           {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "b"}};
+  int calls = 0;
+  hpar_rule rule = {HPAR_RULE_INIT,    .selector = "p",        .actions = actions,
+                    .action_count = 2, .element = copy_edited, .context = &calls};
+  hpar_rules *made = rules_of(&rule, 1);
+  expect_with(made, NULL, "<p a=old>x", "<p a=ne data-copy=\"new\" c=\"\">x");
+  CHECK(calls > 0);
+  hpar_rules_destroy(made);
+}
+
 static void callbacks(void) {
   buffer log = {0}, out = {0};
   hpar_rule rule = {HPAR_RULE_INIT,    .selector = "*", .element = note_element, .end = note_end,
@@ -483,6 +511,7 @@ int main(void) {
   ends();
   units();
   orders();
+  edited_values();
   callbacks();
   failures();
   limits();

@@ -84,8 +84,10 @@ typedef struct hpar_rewriter hpar_rewriter;
 
 /*** what callbacks receive ***/
 
-/* The library fills these structures, which are valid during the callback, with their strings. A
- * later version may add fields at their ends. Offsets are bytes of the input. */
+/* The library fills these structures. They are valid during the callback, and so are their strings
+ * and those that the functions below return. A later version may add fields at their ends, and the
+ * library keeps what it knows of a unit after them: the functions take the pointer that the callback
+ * received, and a copy of the structure is not an element. Offsets are bytes of the input. */
 
 /* An element at its beginning. */
 typedef struct hpar_element {

@@ -110,6 +110,7 @@ static hp_attribute_edit *find_edit(const hp_element *e, const char *name, size_
   return NULL;
 }
 
+/* Returns a value that is valid until the next edit, or until the token ends if it has no edit. */
 static hpar_string value_of(const hp_element *e, const char *name) {
   const hp_attribute_edit *edit = find_edit(e, name, strlen(name));
   if (edit)
@@ -121,8 +122,27 @@ static hpar_string value_of(const hp_element *e, const char *name) {
   return string_of(got.value);
 }
 
-hpar_string hpar_element_attribute(const hpar_element *e, const char *name) {
-  return e && name ? value_of((const hp_element *)e, name) : (hpar_string){NULL, 0};
+typedef struct value_copy {
+  hpar_rewriter *rewriter;
+  hpar_string value;
+} value_copy;
+
+static hpar_status copy_value(void *argument) {
+  value_copy *c = argument;
+  char *bytes = hp_scratch_take(&c->rewriter->scratch, c->value.length);
+  memcpy(bytes, c->value.bytes, c->value.length);
+  c->value.bytes = bytes;
+  return HPAR_OK;
+}
+
+hpar_string hpar_element_attribute(const hpar_element *given, const char *name) {
+  const hp_element *e = (const hp_element *)given;
+  value_copy c = {.value = {NULL, 0}};
+  if (!e || !name) return c.value;
+  c = (value_copy){e->rewriter, value_of(e, name)};
+  if (!c.value.bytes || !find_edit(e, name, strlen(name))) return c.value;
+  if (!c.value.length) return (hpar_string){"", 0};
+  return hp_try(&e->rewriter->unwind, copy_value, &c) == HPAR_OK ? c.value : (hpar_string){NULL, 0};
 }
 
 bool hpar_element_removed(const hpar_element *given) {
