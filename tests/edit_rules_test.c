@@ -109,17 +109,18 @@ static void texts(void) {
 static void refusals(void) {
   open_page();
   hpar_node body = find("body", 0), first = find("p", 0), made = 1;
-  CHECK_EQ(hpar_document_edit(NULL, NULL, &edit, NULL), HPAR_ERROR_ARGUMENT);
+  hpar_editor *none;
+  CHECK_EQ(hpar_document_edit(NULL, NULL, &none, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_document_edit(document, NULL, NULL, NULL), HPAR_ERROR_ARGUMENT);
   hpar_options wrong = {HPAR_OPTIONS_INIT, .encoding = "no-such"};
-  CHECK_EQ(hpar_document_edit(document, &wrong, &edit, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_edit(document, &wrong, &none, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_script_write(edit, TEXT("x")), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_script_postpone(edit), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_append(edit, first, body), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_create_text(edit, TEXT("\xff"), &made), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "", 0, &made), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_insert_before(NULL, first, made, HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
-  CHECK_EQ(made, 1);
+  CHECK_EQ(made, HPAR_NO_NODE);
   /* text is allowed at the top of a fragment only */
   CHECK_EQ(hpar_node_create_text(edit, TEXT("t"), &made), HPAR_OK);
   CHECK_EQ(hpar_node_append(edit, hpar_document_root(document), made), HPAR_ERROR_ARGUMENT);

@@ -352,6 +352,37 @@ static void names_of_the_dom(void) {
   hpar_document_destroy(document);
 }
 
+/* A call that fails stores no editor and no node. */
+static void results_of_failures(void) {
+  hpar_document *document;
+  hpar_editor *edit, *none;
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, NULL, "<p>", 3, document, NULL), HPAR_OK);
+  const hpar_options wrong = {HPAR_OPTIONS_INIT, .threads = HPAR_MAX_THREADS + 1};
+  none = (hpar_editor *)&document;
+  CHECK_EQ(hpar_document_edit(document, &wrong, &none, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK(!none);
+  none = (hpar_editor *)&document;
+  CHECK_EQ(hpar_document_edit(NULL, NULL, &none, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK(!none);
+  const hpar_options limited = {HPAR_OPTIONS_INIT, .limits = {.nodes = 1}};
+  CHECK_EQ(hpar_document_edit(document, &limited, &edit, NULL), HPAR_OK);
+  hpar_node made[] = {9, 9, 9, 9}, body = hpar_document_body(document);
+  CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "<", 1, &made[0]), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_create_text(edit, "\xFF", 1, &made[1]), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_create_comment(NULL, "", 0, &made[2]), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_clone(edit, hpar_document_root(document), true, &made[3]), HPAR_ERROR_ARGUMENT);
+  for (size_t i = 0; i < 4; i++) CHECK_EQ(made[i], HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_create_text(edit, "a", 1, &made[0]), HPAR_OK);
+  for (size_t i = 0; i < 4; i++) made[i] = 9;
+  CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "p", 1, &made[0]), HPAR_LIMIT_NODES);
+  CHECK_EQ(hpar_node_create_text(edit, "a", 1, &made[1]), HPAR_LIMIT_NODES);
+  CHECK_EQ(hpar_node_create_comment(edit, "a", 1, &made[2]), HPAR_LIMIT_NODES);
+  CHECK_EQ(hpar_node_clone(edit, body, true, &made[3]), HPAR_LIMIT_NODES);
+  for (size_t i = 0; i < 4; i++) CHECK_EQ(made[i], HPAR_NO_NODE);
+  hpar_document_destroy(document);
+}
+
 /*** HTML ***/
 
 typedef struct trip {
@@ -467,6 +498,7 @@ int main(void) {
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   random_changes();
   names_of_the_dom();
+  results_of_failures();
   html_of_edited_trees();
   hpar_parser_destroy(parser);
   buffer_free(&out);

@@ -84,6 +84,13 @@ static hpar_status check_limits(hp_scripts *s) {
 
 /*** new nodes ***/
 
+/* The result is missing after a limit, too. */
+static hpar_status make(change *c, hp_try_fn function) {
+  hpar_status status = apply(c, function);
+  if (status != HPAR_OK) *c->result = HPAR_NO_NODE;
+  return status;
+}
+
 static hpar_status create_element(void *argument) {
   const change *c = argument;
   hp_scripts *s = c->scripts;
@@ -94,11 +101,12 @@ static hpar_status create_element(void *argument) {
 
 hpar_status hpar_node_create_element(hpar_editor *s, hpar_namespace ns, const char *name, size_t length,
                                      hpar_node *node) {
+  if (node) *node = HPAR_NO_NODE;
   if (!may_change(s) || !node || !is_valid(name, length) || !hp_is_element_name(name, length))
     return HPAR_ERROR_ARGUMENT;
   if (ns != HPAR_NAMESPACE_HTML && ns != HPAR_NAMESPACE_SVG && ns != HPAR_NAMESPACE_MATHML) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .ns = ns, .name = name, .name_length = length, .result = node};
-  return apply(&c, create_element);
+  return make(&c, create_element);
 }
 
 static hpar_status create_data(void *argument) {
@@ -111,15 +119,17 @@ static hpar_status create_data(void *argument) {
 }
 
 hpar_status hpar_node_create_text(hpar_editor *s, const char *data, size_t length, hpar_node *node) {
+  if (node) *node = HPAR_NO_NODE;
   if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .bytes = data, .length = length, .deep = true, .result = node};
-  return apply(&c, create_data);
+  return make(&c, create_data);
 }
 
 hpar_status hpar_node_create_comment(hpar_editor *s, const char *data, size_t length, hpar_node *node) {
+  if (node) *node = HPAR_NO_NODE;
   if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .bytes = data, .length = length, .result = node};
-  return apply(&c, create_data);
+  return make(&c, create_data);
 }
 
 static hpar_status clone_node(void *argument) {
@@ -129,10 +139,11 @@ static hpar_status clone_node(void *argument) {
 }
 
 hpar_status hpar_node_clone(hpar_editor *s, hpar_node node, bool deep, hpar_node *copy) {
+  if (copy) *copy = HPAR_NO_NODE;
   if (!may_change(s) || !node || !copy || at(s, node)->kind == HPAR_NODE_DOCUMENT) return HPAR_ERROR_ARGUMENT;
   if (at(s, node)->kind == HPAR_NODE_FRAGMENT) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .node = node, .deep = deep, .result = copy};
-  return apply(&c, clone_node);
+  return make(&c, clone_node);
 }
 
 /*** insertion ***/
