@@ -7,7 +7,8 @@ FOLDER/next/hpar has those of a newer version: each structure has the field `add
 FOLDER/layouts.c calls every public function that takes such a structure, or one that points to it.
 It is compiled with either version and runs with the library of this one. The structures and the
 functions come from the headers, so that a new one joins the test. A structure that no call takes is
-an error.
+an error. So is a field after a structure of this kind that is a field itself: both grow at their
+ends.
 """
 
 import pathlib
@@ -51,6 +52,15 @@ def links_of(field, names):
     return [(name, match.group(1)) for name in re.findall(r'(?:^|, )\*(\w+)', match.group(2))]
 
 
+def embedded_in(fields, names):
+    """The name of the last field if it is a structure with a size, and not a pointer to one."""
+    kinds = [field.split()[0] for field, _, _ in fields]
+    if any(kind in names and '*' not in fields[i][0] for i, kind in enumerate(kinds[:-1])):
+        sys.exit(f'layouts: no field may follow a structure with a size: {kinds}')
+    field = fields[-1][0]
+    return field.split()[1] if kinds[-1] in names and '*' not in field else None
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -59,6 +69,7 @@ def main():
     headers = {header.name: header.read_text() for header in sorted(include.glob('hpar/*.h'))}
     found = {name: fields_of(without_comments(body) + '\n')
              for text in headers.values() for name, body in pattern.findall(text)}
+    embedded = {name: embedded_in(fields, found) for name, fields in found.items()}
     for version in 'previous', 'next':
         (out / version / 'hpar').mkdir(parents=True)
         for file, text in headers.items():
@@ -66,6 +77,8 @@ def main():
             def change(match):
                 name, body = match.groups()
                 if version == 'next':
+                    if embedded[name]:
+                        return match.group()
                     return match.group().replace(f'\n}} {name};', f'\n  uint64_t added;\n}} {name};')
                 fields = found[name][1:]
                 while fields and 'reserved' in fields[-1][0]:
@@ -144,11 +157,15 @@ def main():
                 links += f' NAME(values_{name}[0]);' if any(re.match(r'const char \*name\b', f) for f, _, _ in fields) else ''
             kind = 'ARRAY' if is_array else 'FILLED' if is_written and not path else 'READ'
             cases.append((name, function, path, kind, PREPARE.get(function, ''), call, error, links))
+
+    def growth(name):
+        return f'{embedded[name]}.added' if embedded[name] else 'added'
+
     template = (pathlib.Path(__file__).parent / 'layouts.c.in').read_text()
     variables = '\n'.join(f'static {name} values_{name}[2];' for name in found)
     resets = '\n'.join(f'  values_{n}[0] = values_{n}[1] = ({n}){{{n.upper()}_INIT}};' for n in found)
     acts = '\n'.join(f'    case {i}: {c[7]} {c[4]} {c[5]}; text = {c[6]}; break;' for i, c in enumerate(cases))
-    adds = '\n'.join(f'    case {i}: added = &values_{c[0]}[{int(c[3] == "ARRAY")}].added; break;'
+    adds = '\n'.join(f'    case {i}: added = &values_{c[0]}[{int(c[3] == "ARRAY")}].{growth(c[0])}; break;'
                      for i, c in enumerate(cases))
     table = '\n'.join(f'    {{"{c[0]}", "{c[1]}", {c[3]}}},' for c in cases)
     (out / 'layouts.c').write_text(
