@@ -188,6 +188,7 @@ static void files(void) {
     CHECK_EQ(hpar_serialize_html_copy(same, head, 0, NULL, 0) + strlen("<head></head>"),
              hpar_serialize_html_copy(same, head, HPAR_HTML_OUTER, NULL, 0));
     CHECK_EQ(hpar_serialize_html_copy(same, head, HPAR_HTML_OUTER | 4, NULL, 0), 0);
+    CHECK_EQ(HPAR_HTML_SCRIPTING, true); /* the parameter was `bool scripting` in 0.2 */
     free(a);
     free(b);
   }

@@ -69,18 +69,18 @@ template <class type> inline type hpar_sized() {
 extern "C" {
 #endif
 
-/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. */
+/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. Any thread may call it. */
 HPAR_API const char *hpar_version(void);
 
 /*** results of calls ***/
 
 /* Malformed HTML is never an error: every byte sequence has a tree. These rules hold for every
  * function of these headers, unless its comment gives another rule:
- * - `options`, `stats`, `error` and `context` may be NULL: the defaults, no statistics, no error.
- *   `bytes` may be NULL if `length` is 0. For any other NULL pointer, and for options that are not
- *   accepted, a function that returns a status returns HPAR_ERROR_ARGUMENT.
- * - A function that creates an object stores it in its argument, or NULL after a failure. The
- *   caller destroys the object, and may pass NULL there.
+ * - `options`, `stats`, `error` and `context` may be NULL: the defaults, no statistics, no error. A
+ *   pointer to bytes may be NULL if their length is 0. For any other NULL pointer, and for options
+ *   that are not accepted, a function that returns a status returns HPAR_ERROR_ARGUMENT.
+ * - A function that creates an object or a node stores it in its argument, or NULL or HPAR_NO_NODE
+ *   after a failure. The caller destroys the object, and may pass NULL there.
  * - Any function that returns a status may return HPAR_ERROR_MEMORY.
  * - A callback that can end its call returns a status. HPAR_OK goes on. Any other status ends the
  *   call, which returns this status. Only the walks over a finished tree (selections, links and
@@ -120,7 +120,8 @@ typedef struct hpar_error {
   char text[256];
 } hpar_error;
 
-/* Returns a short English sentence without a full stop for any value, in static storage. */
+/* Returns a short English sentence without a full stop for any value, in static storage. Any thread
+ * may call it. */
 HPAR_API const char *hpar_status_text(hpar_status status);
 
 /*** documents ***/
@@ -318,8 +319,8 @@ typedef hpar_status (*hpar_write_callback)(const char *bytes, size_t length, voi
 
 /* What hpar_serialize_html writes: bits. */
 enum {
-  HPAR_HTML_OUTER = 1,    /* the node itself, too, and not its children only */
-  HPAR_HTML_SCRIPTING = 2 /* the text of `noscript` as raw text, as with the scripting flag */
+  HPAR_HTML_SCRIPTING = 1, /* the text of `noscript` as raw text, as with the scripting flag */
+  HPAR_HTML_OUTER = 2      /* the node itself, too, and not its children only */
 };
 
 /* Writes the children of `node` as HTML, by the standard's fragment serialisation algorithm. For a

@@ -334,8 +334,8 @@ typedef struct hpar_input {
  * hpar_many_stats.threads, and two calls at once have different numbers. `document` is empty after
  * a failure. `parser` has the parse errors and the error text of this input. The callback may read
  * both. It may change or clear `*input`, and of the other inputs nothing. It must not throw an
- * exception or longjmp. A parser that it destroys lives until the call returns, and a document until
- * the callback does. */
+ * exception or longjmp. A parser that it destroys lives until the call returns, and a document
+ * until the callback does. */
 typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_document *document,
                                     const hpar_parser *parser, const hpar_stats *stats, unsigned thread, void *context);
 
@@ -373,7 +373,8 @@ HPAR_API hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options
 
 /*** encodings ***/
 
-/* Labels are those of the Encoding Standard, in any case of letters, with white space around. */
+/* Labels are those of the Encoding Standard, in any case of letters, with white space around. Any
+ * number of threads may call these functions at once. */
 
 /* Returns the encoding's name in the Encoding Standard in static storage, as "windows-1252" for
  * "latin1". NULL: the label is NULL or names no encoding. */

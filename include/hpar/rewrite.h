@@ -85,9 +85,9 @@ typedef struct hpar_rewriter hpar_rewriter;
 /*** what callbacks receive ***/
 
 /* The library fills these structures. They are valid during the callback, and so are their strings
- * and those that the functions below return. A later version may add fields at their ends, and the
- * library keeps what it knows of a unit after them: the functions take the pointer that the callback
- * received, and a copy of the structure is not an element. Offsets are bytes of the input. */
+ * and those that the functions below return. These functions take only the pointer that the
+ * callback received, because the library has data of its own behind the structure: a copy of it is
+ * not an element. A later version may add fields at their ends. Offsets are bytes of the input. */
 
 /* An element at its beginning. */
 typedef struct hpar_element {
@@ -413,6 +413,8 @@ HPAR_API hpar_status hpar_rewriter_create(hpar_rewriter **rewriter);
 /* Frees the rewriter. A stream that has not finished ends without output. */
 HPAR_API void hpar_rewriter_destroy(hpar_rewriter *rewriter);
 
+/* Returns why the rewriter's last call failed. The error belongs to the rewriter, and is valid
+ * until the next call on it. For NULL, an error says so. */
 HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
 
 /* Begins a stream. A stream that has not finished is dropped. `rules` must stay until finish.
@@ -448,8 +450,9 @@ typedef struct hpar_rewrite_page {
   /* receives the output of this page in order, on the thread that rewrites it; NULL: none */
   hpar_write_callback write;
   void *context;
-  hpar_status status;       /* the library sets it, and `stats` */
-  hpar_rewrite_stats stats; /* no field must be set */
+  hpar_status status; /* the library sets it, and `stats` */
+  /* no field must be set. It grows at its end, so that no field may ever follow it */
+  hpar_rewrite_stats stats;
 } hpar_rewrite_page;
 #define HPAR_REWRITE_PAGE_INIT HPAR_SIZED(hpar_rewrite_page)
 

@@ -56,7 +56,9 @@ typedef enum hpar_script_time {
   HPAR_SCRIPT_DEFERRED,
   /* the script runs as soon as it is available, independently of the parser: the callback only
    * takes note of it. Writes have no effect */
-  HPAR_SCRIPT_ASYNC
+  HPAR_SCRIPT_ASYNC,
+  /* a script that hpar_script_postpone of hpar/study.h has postponed. Writes have no effect */
+  HPAR_SCRIPT_LATE
 } hpar_script_time;
 
 /* A script that may run. */

@@ -87,9 +87,11 @@ HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
  *   :has() of more than one child or next sibling.
  * - The library has no parallel parser, and `run` is not set. */
 typedef struct hpar_select_options {
-  size_t size;      /* HPAR_SELECT_OPTIONS_INIT sets it */
-  hpar_mode mode;   /* HPAR_MODE_AUTO: one thread, unless `threads` or `run` is set */
-  unsigned threads; /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core */
+  size_t size;    /* HPAR_SELECT_OPTIONS_INIT sets it */
+  hpar_mode mode; /* HPAR_MODE_AUTO: one thread, unless `threads` or `run` is set */
+  /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core, except that HPAR_MODE_AUTO then
+   * uses one, unless `run` is set */
+  unsigned threads;
   /* the caller's executor, as in hpar_parallel_options; NULL: the library starts threads and ends
    * them before it returns */
   hpar_run_callback run;

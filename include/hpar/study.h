@@ -503,9 +503,6 @@ HPAR_API hpar_status hpar_rewriter_trace(hpar_rewriter *rewriter, hpar_rewrite_e
 
 /*** scripts that run late ***/
 
-/* The time of a call for a script that was postponed. Writes have no effect. */
-#define HPAR_SCRIPT_LATE ((hpar_script_time)4)
-
 /* Postpones the script of this call, as a parser that runs scripts after a merge does. The parser
  * calls the callback for it again, with HPAR_SCRIPT_LATE, when it has parsed the bytes of the
  * current feed. For hpar_parse and parallel feeds, that is the end of the input. The script then

@@ -47,7 +47,7 @@ typedef struct hp_rewrite_note {
   hp_atom raw_name;
   bool is_first, is_last, escapes;
   uint32_t piece, found;        /* the first ones after the note */
-  uint32_t scopes, scope_count; /* rules with a scope in the segment, in the log's `scopes` */
+  uint32_t scopes, scope_count; /* rules with a scope in the segment, in `notes.scopes` */
   uint32_t mute_depth, depth;   /* of the segment here, as the following */
   uint64_t tags, matches, misplaced;
   hp_edit_counts counts; /* since the note before */
@@ -59,7 +59,7 @@ typedef struct hp_saved_type {
   uint8_t ns;
   hp_atom name;
   uint32_t count;
-  uint32_t text, length; /* of a name without a fixed atom, in `name_bytes` */
+  uint32_t text, length; /* of a name without a fixed atom, in `names.bytes` */
 } hp_saved_type;
 
 /* A call of hpar_rule.found. */

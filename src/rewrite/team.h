@@ -47,8 +47,7 @@ typedef struct hp_rewrite_worker {
   hp_speculation speculation;
 } hp_rewrite_worker;
 
-/* The state of the merger, which workers assume. Only hp_rewrite_team_publish and
- * hp_rewrite_team_publish_retired write it. */
+/* The state of the merger, which workers assume. Only the merger's thread writes it. */
 typedef struct hp_published {
   _Alignas(HP_CACHE_LINE) _Atomic(const hp_encoding *) encoding;
   _Atomic bool is_certain, frameset_ok;

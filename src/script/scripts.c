@@ -178,6 +178,7 @@ static void script_ended(void *context, hp_ref element) {
       case HPAR_SCRIPT_BLOCKING: s->pending = element; break;
       case HPAR_SCRIPT_DEFERRED: defer(s, element); break;
       case HPAR_SCRIPT_ASYNC: hp_script_call_without_writes(s, &script); break;
+      case HPAR_SCRIPT_LATE: break; /* no element has this time before it has run */
     }
   }
   if (s->level) {

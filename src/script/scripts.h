@@ -14,8 +14,8 @@
 
 #include <hpar/script.h>
 
-/* A further time of a call, for scripts that were postponed. */
-#define HP_SCRIPT_LATE ((hpar_script_time)4)
+/* The time of a call for scripts that were postponed. */
+#define HP_SCRIPT_LATE HPAR_SCRIPT_LATE
 
 typedef struct hp_script_config {
   hpar_script_callback callback; /* NULL: no script runs */
