@@ -194,8 +194,7 @@ static void check_pages(void) {
 static void clear_input(size_t index, hpar_input *input, const hpar_document *made, const hpar_parser *by,
                         const hpar_stats *stats, unsigned thread, void *context) {
   (void)made, (void)by, (void)thread;
-  ((uint64_t *)context)[index] = stats->bytes;
-  CHECK_EQ(input->status, HPAR_OK);
+  ((uint64_t *)context)[index] = input->status == HPAR_OK ? stats->bytes : 0;
   memset(input, index % 2 ? 0xFF : 0, sizeof *input);
 }
 
