@@ -19,6 +19,7 @@
 
 #include "base/call_error.h"
 #include "base/in_use.h"
+#include "base/trace.h"
 #include "rewrite/attributes.h"
 #include "rewrite/edits.h"
 #include "rewrite/ends.h"
@@ -26,7 +27,6 @@
 #include "rewrite/names.h"
 #include "rewrite/running.h"
 #include "rewrite/scan.h"
-#include "rewrite/trace.h"
 #include "text/encoding/decode.h"
 #include "tree/outline.h"
 
@@ -212,11 +212,21 @@ typedef struct hp_window {
   bool after_less_than; /* the byte before the window is "<" */
 } hp_window;
 
+/* The trace of a rewriter: the events of several threads that rewrite a window. Any thread adds
+ * them. The feeding thread reports them after the window. */
+typedef struct hp_rewrite_trace hp_rewrite_trace;
+struct hp_rewrite_trace {
+  hp_trace trace;
+  void (*begin)(hp_rewrite_trace *);  /* a stream begins */
+  void (*report)(hp_rewrite_trace *); /* a window has ended */
+  void (*destroy)(hp_rewrite_trace *);
+};
+
 /* What a rewriter has if several threads rewrite one input. */
 typedef struct hp_rewriter_parts {
   struct hp_speculation *speculation; /* of a worker; NULL: the rewriter has the true state */
   struct hp_rewrite_team *team;       /* of the merger: see team.h; NULL: none */
-  struct hp_rewrite_trace *trace;     /* NULL: none */
+  hp_rewrite_trace *trace;            /* NULL: none */
   hp_bits *adopted_bits;              /* scratch of adoption.c */
   uint32_t adopted_capacity;
 } hp_rewriter_parts;

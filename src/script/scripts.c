@@ -102,7 +102,7 @@ static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
 
 void hp_scripts_run_late(hp_scripts *s) {
   for (uint32_t i = 0; i < s->late_count; i++) {
-    hpar_script script = {.node = s->late[i], .time = HP_SCRIPT_LATE};
+    hpar_script script = {.node = s->late[i], .time = HPAR_SCRIPT_LATE};
     script.type = hp_script_type_of(s, script.node);
     hp_script_call_without_writes(s, &script);
   }

@@ -14,9 +14,6 @@
 
 #include <hpar/script.h>
 
-/* The time of a call for scripts that were postponed. */
-#define HP_SCRIPT_LATE HPAR_SCRIPT_LATE
-
 typedef struct hp_script_config {
   hpar_script_callback callback; /* NULL: no script runs */
   void *context;

@@ -2,7 +2,6 @@
 
 #include "base/trace.h"
 #include "merge/merge.h"
-#include "script/scripts.h"
 
 #include <hpar/study.h>
 
@@ -55,7 +54,6 @@ SAME(HP_EVENT_SCRIPT, HPAR_EVENT_SCRIPT);
 SAME(HP_EVENT_SCRIPT + 1, HPAR_EVENT_KINDS);
 SAME(HP_UNDETECTED_KINDS, HPAR_UNDETECTED_ERRORS);
 SAME(HP_MERGE_LEVELS, HPAR_MERGE_LEVELS);
-SAME(HP_SCRIPT_LATE, HPAR_SCRIPT_LATE);
 _Static_assert(sizeof(hp_merge_level) == sizeof(hpar_merge_level), "the counters are copied");
 #undef SAME
 
