@@ -7,6 +7,7 @@
 #include <hpar/hpar.h>
 #include <hpar/study.h>
 
+#include <stdatomic.h>
 #include <string.h>
 
 static const char page[] = "<!doctype html><base href=/b/><p class=a id=b title=c>x<a href=y>z</a><img src=i><!--c-->"
@@ -23,7 +24,7 @@ typedef struct stage {
   hpar_selectors *selectors;
   hpar_rules *rules;
   hpar_rewriter *rewriter;
-  unsigned calls;
+  _Atomic unsigned calls; /* resource events come from several threads */
 } stage;
 
 static hpar_status drop(const char *bytes, size_t length, void *context) {
@@ -38,7 +39,7 @@ static hpar_status go_on(hpar_node element, uint32_t selector, void *context) {
 
 /* Does what a callback of a call with these objects may try. NULL: the call does not use it. */
 static void act(stage *s) {
-  if (s->calls++) return;
+  if (atomic_fetch_add(&s->calls, 1)) return;
   if (s->deed == DESTROYS) {
     hpar_parser_destroy(s->parser);
     hpar_document_destroy(s->document);
@@ -266,12 +267,15 @@ static void parses(hpar_parser *other) {
   const hpar_options executor = {
       HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2,
       .parallel = {.executor = HPAR_EXECUTOR_CALLER, .run = run_inline, .run_context = &s, .chunk_size = 32}};
+  /* One thread: when the second input has its callback, the first document is in use no more. */
   const hpar_options batch = {HPAR_OPTIONS_INIT, .parallel = {.executor = HPAR_EXECUTOR_INLINE}};
+  const hpar_options batch_scripts = {HPAR_OPTIONS_INIT, .script = {.callback = act_on_script, .context = &s},
+                                      .parallel = {.executor = HPAR_EXECUTOR_INLINE}};
   const struct {
     parse_way *way;
     const hpar_options *options;
-  } cases[] = {{whole, &events}, {whole, &parallel}, {whole, &scripts},    {whole, &executor}, {fed, &events},
-               {fed, &scripts},  {scans, &events},   {in_batch, &scripts}, {in_batch, &batch}, {tokens, &batch}};
+  } cases[] = {{whole, &events}, {whole, &parallel}, {whole, &scripts},          {whole, &executor}, {fed, &events},
+               {fed, &scripts},  {scans, &events},   {in_batch, &batch_scripts}, {in_batch, &batch}, {tokens, &batch}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (deed deed = DESTROYS; deed <= CALLS; deed++) {
       s = (stage){.deed = deed, .other = other};
