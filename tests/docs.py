@@ -1,7 +1,8 @@
 """docs.py: checks README.md, SECURITY.md and docs/ against the sources.
 
 Every fenced C block must compile against include/: with an #include it is a whole file, otherwise it is the body of a
-function. python/tests/test_docs.py runs the Python blocks. Every relative link must lead to a file. README.md has at
+function. python/tests/test_docs.py runs the Python blocks. Every relative link must lead to a file. A link from
+`name` to a source file is a promise that this file defines the function. README.md has at
 most 150 lines, its example is examples/page.c, and its picture is the one that scripts/readme-picture draws (with matplotlib, which the analyses
 import)."""
 import glob
@@ -48,15 +49,40 @@ def check_links(name, text):
         check(os.path.exists(path), f"{name}: {match[1]} does not exist")
 
 
+def defines(source, function):
+    """True if the text of a C file has the body of the function."""
+    return re.search(rf"^(?!static const )[a-z][^;{{}}=()]*\b{function}\([^;{{}}]*\) {{", source, re.MULTILINE)
+
+
+def check_functions(name, text):
+    """The number of links from a function's name to its file."""
+    links = re.findall(r"\[`(\w+)`\]\(([^)#:]+\.(?:c|h|inc))\)", text)
+    for function, path in links:
+        path = os.path.normpath(os.path.join(ROOT, os.path.dirname(name), path))
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                check(defines(file.read(), function), f"{name}: {os.path.relpath(path, ROOT)} does not define {function}")
+    return len(links)
+
+
+def check_defines():
+    """The check itself: a call, a declaration and a longer name define nothing."""
+    check(defines("static bool is_a(const b *b,\n            int c) {", "is_a"), "a definition over two lines is not found")
+    for text in ("bool is_a(b *b);", "  is_a(b) {", "bool was_is_a(b *b) {", "  if (is_a(b)) {", "// bool is_a(b *b) {"):
+        check(not defines(text, "is_a"), f"{text} counts as a definition of is_a")
+
+
 def main():
     names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "python/*.md", "results/*.md")
              for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))]
-    examples = 0
+    examples = functions = 0
+    check_defines()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             with open(os.path.join(ROOT, name), encoding="utf-8") as file:
                 text = file.read()
             check_links(name, text)
+            functions += check_functions(name, text)
             for line, code in blocks(text):
                 examples += 1
                 compile_block(name, line, code, folder)
@@ -65,6 +91,7 @@ def main():
                     check(next(blocks(text))[1] in file.read(), "README.md: its example is not that of examples/page.c")
                 check(text.count("\n") <= 150, f"README.md has {text.count(chr(10))} lines; at most 150")
     check(examples > 5, f"only {examples} examples were found")
+    check(functions > 5, f"only {functions} links to functions were found")
     if subprocess.run([sys.executable, "-c", "import matplotlib"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
         done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "readme-picture"), "--check"], check=False)
         check(done.returncode == 0, "docs/images/speed.svg is not current")
