@@ -396,7 +396,7 @@ static bool is_text(const hpar_document *d, hpar_node node) {
   return node && hpar_node_kind(d, node) == HPAR_NODE_TEXT;
 }
 
-/* The elements to which hpar/node.h lets a program add others. */
+/* The elements to which docs/guides/edit.md lets a program add others. */
 static bool takes_children(const hpar_document *d, hpar_node node, bool *is_span) {
   if (hpar_node_kind(d, node) != HPAR_NODE_ELEMENT || hpar_node_namespace(d, node) != HPAR_NAMESPACE_HTML) return false;
   hpar_string name = hpar_node_name(d, node);

@@ -337,27 +337,11 @@ HPAR_API size_t hpar_serialize_html_copy(const hpar_document *document, hpar_nod
 HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
                                          void *context);
 
-/* The text of a subtree, as a reader of the page sees it.
- *
- * Elements that browsers do not render are left out. They are these elements:
- * - area, base, basefont, datalist, head, iframe, link, meta, noembed, noframes, noscript
- * - param, rp, script, style, template, title
- * - `script` and `style` of SVG
- * - the contents of audio, canvas, meter, progress and video, which browsers replace
- * - elements with the attribute `hidden`, elements with `popover`, and `dialog` without `open`; an
- *   open `dialog` may have `popover`
- * - of `details` without `open`: all but its first summary, up to 64 such elements in each other
- *
- * The contents of template elements and the values of attributes are never part of the text. CSS is
- * not applied.
- *
- * White space is collapsed: each run of tab, LF, FF, CR and space becomes one space, and no line
- * begins or ends with a space. The text of pre, listing, plaintext, textarea and xmp keeps it.
- *
- * Lines are broken at block elements: a line ends where such an element begins or ends. `br` ends a
- * line, too, and two `br` in a row leave an empty line. A tab separates the cells of a table row
- * that have text. The text neither begins nor ends with a line break, except by `br` and by text
- * that keeps its white space. Zero in every field after `size` gives this text. */
+/* The text of a subtree, as a reader of the page sees it. Elements that browsers do not render are
+ * left out. Each block has its lines, a tab separates the cells of a table, and white space is
+ * collapsed. CSS is not applied. The contents of template elements and the values of attributes are
+ * never part of the text. docs/guides/text-and-links.md lists the elements, and has the rules of
+ * white space and lines. Zero in every field after `size` gives this text. */
 typedef struct hpar_text_options {
   size_t size;           /* HPAR_TEXT_OPTIONS_INIT sets it */
   bool all_elements;     /* leave out no element */
@@ -405,16 +389,8 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
  *   both copies.
  * - Documents that no thread edits cost the same as without these functions.
  *
- * The HTML of an edited tree may be that of another tree. For example, `-->` ends a comment,
- * `</script` ends a script, and a block ends the `p` around it. If the HTML of a tree is parsed to
- * this tree, and it has no `selectedcontent`, it still is after these changes:
- * - an attribute of `body`, `div` or `span` with a new name in lower case, or with a new value
- *   without NUL and CR
- * - a new `span` or `div` in `body` or `div`, and a new `span` in `span`
- * - a text without NUL and CR in one of these, if no other text is next to it
- * - a comment in one of these. Its data has no NUL, CR, `-->` or `--!>`. It begins with neither `>`
- *   nor `->`, and does not end with `<!-`
- * - the removal of any of these, if it leaves no two texts next to each other */
+ * The HTML of an edited tree may be that of another tree: for example, `-->` ends a comment.
+ * docs/guides/edit.md lists changes after which it is that of the same tree. */
 typedef struct hpar_editor hpar_editor;
 
 struct hpar_options;

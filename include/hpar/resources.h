@@ -12,38 +12,12 @@
  *   }
  *   hpar_list_destroy(found);
  *
- * These elements have resources. The standard is https://html.spec.whatwg.org/.
- * - script with `src` and a type that browsers run, unless it has `nomodule`. In SVG, script with
- *   `href` or `xlink:href`.
- * - script of type module without attribute `src`, in HTML: each static import and re-export. They
- *   are found by their tokens, also in a module with an error. A specifier that begins with none of
- *   "/", "./" and "../" is an absolute URL, or a name for the import map.
- * - script of type importmap.
- * - link with `href` and one of the types stylesheet, preload, modulepreload, prefetch, preconnect,
- *   dns-prefetch, icon and manifest. A disabled style sheet is left out, an alternate one without
- *   `title`, and a link whose `type` is not one that its use can have.
- * - img with `src` or `srcset`, and the source elements before it in a picture.
- * - input of type image, `poster` of video, and image in SVG with `href` or `xlink:href`.
- * - use and feImage in SVG with such a reference, as an image. References that begin with "#" are
- *   left out. Browsers load no other reference to the document itself, either.
- * - body, table, thead, tbody, tfoot, tr, td and th with `background`, as an image. A later body
- *   tag may give the attribute to a body that has none.
- * - iframe with `src` and without `srcdoc`, and frame, embed, audio, video and track with `src`.
- * - source with `src` in an audio or video element without `src`. A type that is not one of audio,
- *   video or application is left out.
- * - object with `data`. It is also reported where a browser needs it no more, as fallback.
- * - style: each @import before the first other rule.
- * - base with `href`. The first one sets the base URL.
- * - meta with a content security policy, a referrer policy, a viewport, or a refresh with a URL.
- *
- * Documents in `srcdoc` are left out. So is what other scripts name, and what a style sheet names
- * after its imports.
- *
- * The contents of template elements have no resources, except those of a declarative shadow root. A
- * resource whose `media` is "not all" is left out. All strings are values as they are in the
- * document, except that URLs of imports up to 4096 bytes have no escapes. The caller resolves URLs,
- * chooses among `srcset`, and evaluates `media`. Browsers resolve a resource before the first
- * `base` element against the URL of the document if they load it before they parse that element. */
+ * docs/guides/resources.md lists the elements and attributes that have resources, by the HTML
+ * Standard, and those that are left out. The contents of template elements have none, except those
+ * of a declarative shadow root. All strings are values as they are in the document, except that
+ * URLs of imports up to 4096 bytes have no escapes. The caller resolves URLs, chooses among
+ * `srcset`, and evaluates `media`. A link, style or source with `media` "not all" has no
+ * resource. */
 
 #include <hpar/node.h>
 
@@ -175,26 +149,10 @@ HPAR_API hpar_resource_list *hpar_resources_all(const hpar_document *document, h
 
 /*** links ***/
 
-/* The links of a subtree, resolved against the document's base URL.
- *
- * A link is a URL in one of these attributes:
- * - `href` of a, area, link and of SVG elements, where `xlink:href` counts as well;
- * - `src` of audio, embed, frame, iframe, img, input, script, source, track and video;
- * - `srcset` of img and source, and `imagesrcset` of link: each candidate is a link;
- * - `ping` of a and area: each URL is a link;
- * - `action` of form, `formaction` of button and input;
- * - `cite` of blockquote, del, ins and q;
- * - `data` of object, `poster` of video, `background` of body, `longdesc` of frame, iframe and img.
- *
- * `base` elements are not links. The first `base` element of the document that has an `href` sets
- * the base URL. The contents of template elements have no links.
- *
- * URLs are resolved and serialised by the URL Standard (https://url.spec.whatwg.org/), with these
- * limits:
- * - Host names are converted to ASCII by ICU, which is loaded when the first such name comes. A
- *   build or a machine without it keeps the characters of the name, and does not check Punycode.
- * - Queries in ISO-2022-JP are encoded in UTF-8.
- * - A host name has at most 4096 bytes. */
+/* The links of a subtree, resolved by the URL Standard (https://url.spec.whatwg.org/) against the
+ * base URL of the document. The first `base` element that has an `href` sets it, and is no link.
+ * docs/guides/text-and-links.md lists the attributes that have links, and the limits of resolving.
+ * The contents of template elements have no links. */
 
 /* A link. The pointers to `url` and `attribute` are valid during the callback only. */
 typedef struct hpar_link {

@@ -41,36 +41,17 @@
  * before its callback. An insertion into a void element, or into an element that ends with "/>" in
  * svg or math, is ignored. Inside removed content callbacks still run, and their edits are dropped.
  *
- * Tags that add attributes. The parser adds the attributes of a later <html> or <body> tag to the
- * open element, unless the element has an attribute of that name. The element begins once, but
- * rules see each of its tags, except where the parser ignores them, as in a template:
- * - Selectors match the element with the attributes of all its tags so far, also of those that
- *   rules have removed. The relations of other elements to it stay those of its beginning.
- * - Actions and callbacks of a rule edit the attributes of this tag. REPLACE, REMOVE and UNWRAP
- *   drop the tag. Insertions, RENAME and ends have no effect.
- * - A rule counts the element once, and reports its first matching tag by `found`. A rule that has
- *   retired sees no later tag.
+ * The parser adds the attributes of a later <html> or <body> tag to the open element. The element
+ * begins and counts once, but rules see each of its tags: docs/guides/rewrite.md, "Tags that add
+ * attributes".
  *
- * The tree of the output is the edited tree of the input, with exceptions: docs/guides/rewrite.md
- * lists them, and "--check" of the program hpar finds each of them in a page. For each page, text
- * stays text, and edits of attributes concern their own tags. Raw text that loses its tags (that of
- * script, style, title, textarea, iframe, xmp, noembed, noframes, plaintext, and of noscript with
- * scripting) is escaped. The rewriter writes "</>", which is no token, between a literal "<" and an
- * edit. FIND leaves out places in "</>" and in the ends of a CDATA section, and changes nothing in
- * raw text if the result would end the element. A rename to the name of an element with raw text
+ * The tree of the output is the edited tree of the input, with exceptions that this guide lists.
+ * "--check" of the program hpar finds each of them in a page. For each page, text stays text, and
+ * edits of attributes concern their own tags. A rename to the name of an element with raw text
  * fails, unless the element has this name.
  *
- * Filters. The exceptions let hostile input make elements that no rule has seen. A rewriter with
- * hpar_rewrite_options.filter removes start tags that the parser ignores, except html and body,
- * whose attributes merge. At the end of the input it removes an incomplete tag, and closes a
- * comment. It also reads its output again by the same rules, with limits of its own. An element
- * there that a rule would remove, replace or unwrap is HPAR_ERROR_UNSUPPORTED, and so is an
- * attribute that a rule would unset. The output ends before the start tag of that element.
- * Therefore the tree of the output has no such element or attribute, inserted content included.
- * Elements without a start tag do not count. This concerns the actions of rules without `limit`,
- * and the callbacks `element` of rules with `pure`, which run twice. Other callbacks see the input
- * only. HPAR_FAIL_PASS and HPAR_UTF16_PASS are not accepted. The statistics of a page that fails
- * depend on the division into feeds. */
+ * The exceptions let hostile input make elements that no rule has seen. docs/guides/filters.md
+ * tells what hpar_rewrite_options.filter does about them, and what it guarantees. */
 
 #include <hpar/parse.h>
 #include <hpar/select.h>
@@ -94,7 +75,7 @@ typedef struct hpar_element {
   hpar_string name; /* as selectors see it: in lower case, except in svg */
   hpar_namespace ns;
   bool implied;        /* it has no tag of its own */
-  bool merges;         /* the tag begins no element: see "Tags that add attributes" */
+  bool merges;         /* the tag begins no element: see docs/guides/rewrite.md */
   bool self_closing;   /* the tag ends with "/>" */
   bool has_content;    /* false for void elements, and for "/>" in svg and math */
   uint64_t start, end; /* of the start tag; without a tag, both are where the element begins */
@@ -295,25 +276,12 @@ typedef struct hpar_rule {
    * its elements: a query in parallel that builds no tree. */
   hpar_found_callback found;
   /* The caller promises that the callbacks, except `document_end` and `found`, may run on any
-   * thread, in any order, and more than once. Several threads then run them at the same time. See
-   * "Pure callbacks". */
+   * thread, in any order, at the same time, and more than once. They depend on their object and on
+   * constant data only, and call no function of a rewriter. docs/guides/rewrite.md, "Pure
+   * callbacks", has the whole promise. */
   bool pure;
 } hpar_rule;
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
-
-/* Pure callbacks. Each thread runs the callbacks of a rule with `pure` for its part of the input
- * (hpar_rewrite_options.mode). The output is that of one thread. The promise has these parts:
- * - What a callback does depends only on its object (the element, its end, the text, the comment or
- *   the doctype) and on constant data.
- * - A callback writes only data of its own thread, or data under a lock or atomics.
- * - The rewriter may discard what a thread has rewritten. The callbacks for that part then run
- *   again. The first run may have seen another element there, or one that does not match.
- * - HPAR_RETIRE and a failure in such a thread discard its result. The feeding thread runs the
- *   callback again, and then the result counts. Other threads may already have run the callback for
- *   later elements.
- * - hpar_element_depth in such a thread discards its result, because the depth is unknown there.
- * - The promise includes the callbacks that hpar_element_on_end adds.
- * - A pure callback calls no function of a rewriter in use, not even hpar_rewriter_destroy. */
 
 HPAR_API hpar_status hpar_rules_create(hpar_rules **rules);
 
@@ -355,7 +323,10 @@ typedef struct hpar_rewrite_options {
   const char *fragment; /* the context element, as in hpar_options; NULL: a document */
   bool no_scripting;    /* the scripting flag is off. It is on by default, as in browsers */
   bool quirks;          /* in quirks mode, classes and ids are compared without ASCII case */
-  bool filter;          /* see "Filters". One thread rewrites an input then */
+  /* for hostile input: removes start tags that the parser ignores, and reads the output again by
+   * the same rules, on one thread. HPAR_ERROR_UNSUPPORTED: it has an element or an attribute that a
+   * rule removes, and ends before that tag. HPAR_FAIL_PASS and HPAR_UTF16_PASS are not accepted */
+  bool filter;
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
   /* Limits; 0: the default. */

@@ -12,30 +12,9 @@
  * documents. Adding to it and destroying it must be alone. One walk over a document evaluates all
  * selectors of the set, in linear time and memory in the nodes, whatever the selectors are.
  *
- * Types and names are `E`, `*`, `svg|E`, `math|E`, `html|E`, `*|E`, `#id` and `.class`. Attributes
- * are `[a]`, and `=` `~=` `|=` `^=` `$=` `*=` with `i` or `s`, `[xlink|a]` and `[*|a]`. Combinators
- * are `A B`, `A > B`, `A + B`, `A ~ B` and `A, B`. Lists are `:is()`, `:where()` and `:not()` with
- * any selectors, and `:has()`. Positions are `:nth-child(An+B of S)`, `:first-child`,
- * `:only-child`, their forms of type, and those from the end. Other tests are `:root :scope :empty
- * :link :any-link :enabled :disabled :checked :lang()`.
- *
- * The pseudo-classes of a user's actions (:hover :active :focus :focus-within :focus-visible
- * :visited :target) match nothing. A pseudo-element, and any other pseudo-class, is an error.
- * :lang() looks at attributes and at the last meta element with http-equiv=content-language. In a
- * stream it looks at attributes only. `:checked` matches what browsers show as selected or checked
- * after the parse. Without a `selected` option, that is the first one of a drop-down list that is
- * not disabled. Otherwise, the last one of a list or of a group of radio buttons counts. In a
- * stream, `selected` and `checked` decide. A `form` attribute names the form of a radio button.
- * Otherwise that is the form around it in the tree, and the last button is that in tree order. The
- * contents of a template element are not among its descendants.
- *
- * The end of the text closes what is open, as in `[a="b` and `:not(a` (CSS Syntax). Within :has(),
- * the S of `:nth-child(An+B of S)` cannot look at later siblings or at descendants.
- *
- * The types of elements of SVG and MathML are compared in their own case, by the HTML Standard:
- * `foreignObject` matches, and `foreignobject` does not. Chromium compares them without case.
- *
- * Ids and classes are compared without ASCII case in documents in quirks mode, as browsers do. */
+ * docs/guides/select.md lists the types, attributes, combinators and pseudo-classes, and what they
+ * mean in a document without a user. Other selectors are errors with a place and a reason. Ids and
+ * classes are compared without ASCII case in documents in quirks mode, as browsers do. */
 
 #include <hpar/parse.h>
 
