@@ -1,11 +1,19 @@
 """docs.py: checks README.md, SECURITY.md and docs/ against the sources.
 
-Every fenced C block must compile against include/: with an #include it is a whole file, otherwise it is the body of a
-function. python/tests/test_docs.py runs the Python blocks. Every relative link must lead to a file. A link from
-`name` to a source file is a promise that this file defines the function. README.md has at
-most 150 lines, its example is examples/page.c, and its picture is the one that scripts/readme-picture draws (with matplotlib, which the analyses
-import)."""
+  examples   every fenced C block compiles against include/: with an #include it is a whole file, otherwise it is the body
+             of a function. README.md's example is examples/page.c. tests/shell_examples.py runs the shell blocks,
+             python/tests/test_docs.py the Python blocks. A block of another language is a finding
+  links      every relative link leads to a file, and its anchor to a heading there
+  functions  a link from `name` to a source file, and `src/FILE:name`, promise that this file defines the function. A path
+             in code leads to a file
+  tables     the modules of docs/architecture.md are the folders of src/ in the order of scripts/check-layers, and its
+             instances are the files that include the template
+  size       README.md has at most 150 lines, docs/ at most 20,000 words and twelve decisions, a decision at most 600 words
+  figures    a measured speed has one home, the report of the run: no page types one
+  picture    README.md's picture is the one that scripts/readme-picture draws, with matplotlib"""
 import glob
+import importlib.machinery
+import importlib.util
 import os
 import re
 import subprocess
@@ -43,10 +51,21 @@ def compile_block(name, line, code, folder):
     check(done.returncode == 0, f"{name}:{line}: the example does not compile:\n{done.stderr}")
 
 
+def anchors(path):
+    """The anchors of a Markdown file: its own, and those of the headings as GitHub makes them."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"^```.*?^```", "", file.read(), flags=re.DOTALL | re.MULTILINE)
+    yield from re.findall(r"<a (?:id|name)=\"?([^\">]+)", text)
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)).strip().lower().replace(" ", "-")
+
+
 def check_links(name, text):
-    for match in re.finditer(r"\]\(([^)#:]+)(#[^)]*)?\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
-        path = os.path.normpath(os.path.join(ROOT, os.path.dirname(name), match[1]))
+    for match in re.finditer(r"\]\(([^)#:]*)(#[^)]*)?\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        path = os.path.normpath(os.path.join(ROOT, os.path.dirname(name), match[1])) if match[1] else os.path.join(ROOT, name)
         check(os.path.exists(path), f"{name}: {match[1]} does not exist")
+        if match[2] and path.endswith(".md") and os.path.exists(path):
+            check(match[2][1:] in anchors(path), f"{name}: {match[1]}{match[2]} is no heading")
 
 
 def defines(source, function):
@@ -62,7 +81,89 @@ def check_functions(name, text):
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 check(defines(file.read(), function), f"{name}: {os.path.relpath(path, ROOT)} does not define {function}")
-    return len(links)
+    named = re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.(?:c|h|inc)):(\w+)`", text)
+    for path, function in named:
+        full = os.path.join(ROOT, path)
+        check(os.path.exists(full), f"{name}: {path} does not exist")
+        if os.path.exists(full):
+            with open(full, encoding="utf-8") as file:
+                check(defines(file.read(), function), f"{name}: {path} does not define {function}")
+    return len(links) + len(named)
+
+
+def check_paths(name, text):
+    """A code span that is the path of a file leads to one: from the root, from src/, or from the page's folder."""
+    folders = (ROOT, os.path.join(ROOT, "src"), os.path.join(ROOT, "include"), os.path.join(ROOT, os.path.dirname(name)))
+    for path in re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:c|h|inc|md|py|sh|pml|svg|json))`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        check(any(os.path.exists(os.path.join(folder, path)) for folder in folders), f"{name}: there is no file {path}")
+
+
+# Sphinx's directives; what a block of data is for is tested by shell_examples.py.
+LANGUAGES = {"c", "sh", "console", "python", "json", "html", "text", "{toctree}", "{doxygenfile}"}
+
+
+def check_languages(name, text):
+    for language in re.findall(r"^ *```(\S*)", text, re.MULTILINE)[::2]:
+        check(language in LANGUAGES, f"{name}: a block of {language or 'no language'}, which no test checks")
+
+
+SPEED = re.compile(r"(\d[\d.,]*\s*([KMG]B|bytes|pages|documents|records)/s\b|\d[\d.,]*\s+times\s+(as fast|faster|the speed)|\b\d[\d.,]*x (faster|slower))")
+
+
+def check_figures(name, text):
+    """Speeds of the current run are in its report, which scripts/report writes."""
+    for match in SPEED.finditer(text):
+        check(False, f"{name}:{text.count(chr(10), 0, match.start()) + 1}: the typed speed {match[0]!r}; its home is paper/report.md")
+
+
+def load_order():
+    loader = importlib.machinery.SourceFileLoader("check_layers", os.path.join(ROOT, "scripts", "check-layers"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", loader))
+    loader.exec_module(module)
+    return module.ORDER
+
+
+def check_architecture():
+    with open(os.path.join(ROOT, "docs", "architecture.md"), encoding="utf-8") as file:
+        text = file.read()
+    rows = re.findall(r"^\| `([\w/]+)/` \|", text, re.MULTILINE)
+    modules = [row for row in rows if not row.startswith("include/")]
+    source = os.path.join(ROOT, "src")
+    folders = {os.path.relpath(folder, source) for folder, _, files in os.walk(source) if any(f.endswith((".c", ".h", ".inc", ".cc")) for f in files)}
+    for folder in sorted(folders ^ set(modules)):
+        check(False, f"docs/architecture.md: {folder} is " + ("not in the table of modules" if folder in folders else "no folder of src/"))
+    order = load_order()
+    tops = []
+    for row in modules:
+        top = next((name for name in order if row == name or row.startswith(name + "/")), row)
+        if top not in tops:
+            tops.append(top)
+    check(tops == [name for name in order if name in tops], f"docs/architecture.md: the modules are not in the order of scripts/check-layers: {tops}")
+    tree = os.path.join(source, "tree")
+    found = {}
+    for name in sorted(os.listdir(tree)):
+        with open(os.path.join(tree, name), encoding="utf-8") as file:
+            included = set(re.findall(r'#include "tree/(\w+\.\w+)"', file.read()))
+        if "tree_builder.inc" in included:
+            found[name] = ("none" if "no_nodes.h" in included else "tree", "nothing" if "no_context.h" in included else "outer context")
+    table = {row[0]: (row[1], row[2]) for row in re.findall(r"^\| `(\w+\.c)` \| ([^|]*) \| ([^|]*) \|", text, re.MULTILINE)}
+    check(table == found, f"docs/architecture.md: the instances are {found}, and the table has {table}")
+
+
+def words(path):
+    """The words of a page: the pieces between white space that have a letter or a digit."""
+    with open(path, encoding="utf-8") as file:
+        return sum(any(map(str.isalnum, piece)) for piece in file.read().split())
+
+
+def check_size():
+    pages = glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)
+    total = sum(map(words, pages))
+    check(total <= 20000, f"docs/ has {total} words; at most 20,000")
+    decisions = glob.glob(os.path.join(ROOT, "docs", "decisions", "[0-9]*.md"))
+    check(0 < len(decisions) <= 12, f"{len(decisions)} decisions; at most twelve")
+    for path in decisions:
+        check(words(path) <= 600, f"{os.path.relpath(path, ROOT)} has {words(path)} words; at most 600")
 
 
 def check_defines():
@@ -73,7 +174,8 @@ def check_defines():
 
 
 def main():
-    names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "python/*.md", "results/*.md")
+    names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "python/*.md", "results/*.md",
+                                                                       "tests/*.md", "examples/*.md")
              for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))]
     examples = functions = 0
     check_defines()
@@ -83,6 +185,11 @@ def main():
                 text = file.read()
             check_links(name, text)
             functions += check_functions(name, text)
+            if name.startswith("docs/") or "/" not in name:
+                check_paths(name, text)
+                check_languages(name, text)
+            if name != "CHANGELOG.md" and not name.startswith(("experiments/", "results/", "paper/")):
+                check_figures(name, text)
             for line, code in blocks(text):
                 examples += 1
                 compile_block(name, line, code, folder)
@@ -90,6 +197,8 @@ def main():
                 with open(os.path.join(ROOT, "examples", "page.c"), encoding="utf-8") as file:
                     check(next(blocks(text))[1] in file.read(), "README.md: its example is not that of examples/page.c")
                 check(text.count("\n") <= 150, f"README.md has {text.count(chr(10))} lines; at most 150")
+    check_architecture()
+    check_size()
     check(examples > 5, f"only {examples} examples were found")
     check(functions > 5, f"only {functions} links to functions were found")
     if subprocess.run([sys.executable, "-c", "import matplotlib"], stderr=subprocess.DEVNULL, check=False).returncode == 0:

@@ -1,4 +1,4 @@
-# Checks the documentation with docs.py: the C examples compile, the links lead to files, and the
+# Checks the documentation with docs.py: examples, links, named functions, tables, sizes, figures, and the
 # picture of README.md is current.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"

@@ -1,8 +1,9 @@
-/* A model of late threads that compose neighbouring logs (docs/design/late-threads.md), for spin. It
- * covers the merger (src/drivers/parallel/merge_loop.c) and three workers that the system may stop
- * at any step (neighbours.c). Each worker parses one chunk. Then it composes the logs before and
- * after the chunk, if the chunks of both are finished. The merger may find a worker late at any
- * time, which covers every clock. It then parses the text of the chunk itself. The model checks:
+/* A model of late threads that compose neighbouring logs (docs/decisions/05-late-threads.md), for
+ * spin. It covers the merger (src/drivers/parallel/merge_loop.c) and three workers that the system
+ * may stop at any step (neighbours.c). Each worker parses one chunk. Then it composes the logs
+ * before and after the chunk, if the chunks of both are finished. The merger may find a worker late
+ * at any time, which covers every clock. It then parses the text of the chunk itself. The model
+ * checks:
  *
  *   - No two threads access a log at the same time.
  *   - The merger reads no part of a log that is not complete, and no thread changes a merged log.

@@ -1,6 +1,6 @@
-/* A model of late threads in a batch of slices (docs/design/late-threads.md), for spin. It covers
- * the calling thread (src/drivers/parallel/slices.c, src/text), a thread that the system may stop
- * at any step, and the caller, who then uses or destroys the document and the parser.
+/* A model of late threads in a batch of slices (docs/decisions/05-late-threads.md), for spin. It
+ * covers the calling thread (src/drivers/parallel/slices.c, src/text), a thread that the system may
+ * stop at any step, and the caller, who then uses or destroys the document and the parser.
  *
  * Both threads claim slices. The calling thread may find the other thread late at any time, which
  * covers every clock. It then repeats the slices of this thread in other memory. The model checks:

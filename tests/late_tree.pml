@@ -1,8 +1,8 @@
-/* A model of late threads in a merge tree (docs/design/late-threads.md), for spin. It covers the
- * merger (src/drivers/parallel/merge_loop.c) and three workers that the system may stop at any step
- * (merge_tree.c). Each worker parses one chunk. The worker that arrives last at a node composes the
- * logs below the node. The merger may find a worker late at any time, which covers every clock. It
- * then closes the tree and takes single logs. The model checks:
+/* A model of late threads in a merge tree (docs/decisions/05-late-threads.md), for spin. It covers
+ * the merger (src/drivers/parallel/merge_loop.c) and three workers that the system may stop at any
+ * step (merge_tree.c). Each worker parses one chunk. The worker that arrives last at a node
+ * composes the logs below the node. The merger may find a worker late at any time, which covers
+ * every clock. It then closes the tree and takes single logs. The model checks:
  *
  *   - No two threads access a log at the same time, unless both read it.
  *   - The merger reads no part of a log that is not complete.

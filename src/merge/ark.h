@@ -6,7 +6,7 @@
  * The clause removes the earliest of three equal entries before the list takes another equal one. A
  * worker sees only its own entries. If the outer context has equal ones, they are earlier, so the
  * clause removes an outer entry. That entry's element stays open, so the run remains as it is. Only
- * a later reconstruction lacks the entry. docs/design/dispositions-and-log.md has the proof. */
+ * a later reconstruction lacks the entry. docs/soundness.md has the proof. */
 
 #include "speculation/log.h"
 

@@ -1,7 +1,7 @@
 #ifndef HP_REWRITE_PARALLEL_H
 #define HP_REWRITE_PARALLEL_H
 
-/* Rewriting of one window by several threads: docs/design/rewriter-parallel.md. The calling thread
+/* Rewriting of one window by several threads: docs/decisions/10-rewriter.md. The calling thread
  * is the merger. */
 
 #include "rewrite/state.h"

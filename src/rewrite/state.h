@@ -15,7 +15,7 @@
  *   element.c    what callbacks do with elements
  *   confirm.c    the second reading of a filter's output
  *
- * team.h and speculation.h are for several threads: see docs/design/rewriter-parallel.md. */
+ * team.h and speculation.h are for several threads: see docs/decisions/10-rewriter.md. */
 
 #include "base/call_error.h"
 #include "base/in_use.h"
