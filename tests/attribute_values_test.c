@@ -32,7 +32,7 @@ static hpar_status parse(way way, const char *fragment, const char *html, size_t
   options.mode = HPAR_MODE_SEQUENTIAL;
 #if HPAR_PARALLEL
   if (way == PARALLEL || way == TREE || way == FED_PARALLEL || way == INSPECTED) options.mode = HPAR_MODE_PARALLEL;
-  if (way == PIPELINED) study.pipelined = true;
+  if (way == PIPELINED) study.driver = "pipelined";
   options.threads = 2;
   options.parallel.chunk_size = 256;
 #endif

@@ -39,7 +39,7 @@ static hpar_options options_of(way which) {
       options.parallel.chunks = 9;
       study.merge = which == TREE_MERGE ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
       break;
-    case PIPELINED: study.pipelined = true; break;
+    case PIPELINED: study.driver = "pipelined"; break;
     case UTF_16: options.encoding = "utf-16le"; break;
     case POSITIONS: options.source_offsets = true; break;
     case JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "support/compare.h"
 #include "support/generate.h"
+#include "support/stepper.h"
 #include "support/toy.h"
 
 #include <hpar/study.h>
@@ -32,6 +33,7 @@ typedef enum way {
   STAGES,
   PIPELINED,
   PIPELINED_ALONE,
+  STEPPED,
   FROM_JEMALLOC,
   WAYS
 } way;
@@ -45,6 +47,8 @@ static bool possible(way which) {
 }
 
 static hpar_study study; /* of the options below */
+static stepper steps;
+static const hpar_driver by_steps = STEPPER(&steps);
 
 static hpar_options options_of(way which) {
   study = (hpar_study){HPAR_STUDY_INIT};
@@ -65,7 +69,8 @@ static hpar_options options_of(way which) {
     case HPAR2013: study.strategy = "hpar2013"; break;
     case STAGES: study.pipelined_workers = true; break;
     case PIPELINED:
-    case PIPELINED_ALONE: study.pipelined = true; break;
+    case PIPELINED_ALONE: study.driver = "pipelined"; break;
+    case STEPPED: study.custom_driver = &by_steps; break;
     case FROM_JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;
     default: break;
   }
@@ -227,6 +232,7 @@ int main(void) {
     every_allocation("generated", OFTEN);
   }
   generate_free(&made);
+  CHECK_EQ(steps.wrong, 0);
   printf("%lu failures of allocation, %lu of which the parse survived\n", tried, survived);
   buffer_free(&page);
   buffer_free(&expected);

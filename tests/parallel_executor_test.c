@@ -252,7 +252,7 @@ static void other_ways(void) {
   CHECK_EQ(hpar_study_finish(parser, NULL), HPAR_OK);
   CHECK_EQ(calls, 3);
   is_expected();
-  options.study = &(hpar_study){HPAR_STUDY_INIT, .pipelined = true};
+  options.study = &(hpar_study){HPAR_STUDY_INIT, .driver = "pipelined"};
   calls = 0;
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
   CHECK_EQ(calls, 0);

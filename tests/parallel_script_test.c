@@ -14,6 +14,7 @@
 #include "support/compare.h"
 #include "support/mode.h"
 #include "support/scripted.h"
+#include "support/stepper.h"
 #include "support/toy.h"
 
 #include <hpar/study.h>
@@ -30,6 +31,9 @@ static hpar_document *document;
 static unsigned long parses;
 static uint64_t chunks, segments, rejected, rollbacks;
 static unsigned long fed, threaded, pipelined, trees; /* parses */
+
+static stepper steps;
+static const hpar_driver by_steps = STEPPER(&steps);
 
 typedef struct outcome {
   hpar_status status;
@@ -89,7 +93,7 @@ static outcome run(const way *how, const buffer *page) {
                                   : hpar_study_parse(parser, &options, page->bytes, page->length, document, &stats);
   parses++;
   threaded += options.mode != HPAR_MODE_SEQUENTIAL && options.parallel.executor == HPAR_EXECUTOR_THREADS;
-  pipelined += how->study.pipelined;
+  pipelined += how->study.driver != NULL;
   trees += how->study.merge == HPAR_MERGE_TREE;
   rollbacks += stats.pipeline.rollbacks;
   chunks += stats.chunks;
@@ -97,6 +101,7 @@ static outcome run(const way *how, const buffer *page) {
   for (int i = 0; i < HPAR_ASSUMPTIONS; i++) rejected += stats.wrong_assumptions_by_kind[i];
   if (stats.chunks && how->study.inspect && status == HPAR_OK) CHECK_EQ(hpar_chunk_count(parser), stats.chunks + 1);
   outcome got = {.status = status, .tree = toy_hash(document), .views = of.views, .scripts = of.scripts};
+  CHECK_EQ(steps.wrong, 0);
   if (status != HPAR_OK) return got;
   got.errors = hash_errors();
   got.written = stats.script.bytes_written;
@@ -156,7 +161,7 @@ static void make_parallel(hpar_options *options) {
 static void choose_pipeline(random_state *from, hpar_options *options, hpar_study *study) {
   static const unsigned lengths[] = {2, 8, 64, 0};
   options->mode = HPAR_MODE_PARALLEL;
-  study->pipelined = true;
+  study->driver = "pipelined";
   options->parallel.executor = random_chance(from, 8) ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
   study->pipeline.buffer_tokens = RANDOM_OF(from, lengths);
   study->pipeline.batch_tokens = study->pipeline.buffer_tokens / 2;
@@ -164,11 +169,23 @@ static void choose_pipeline(random_state *from, hpar_options *options, hpar_stud
   study->inspect = random_chance(from, 10);
 }
 
-/* Sets options of the parallel or the pipelined parser. */
+/* Sets options of a driver that goes by random steps. */
+static void choose_steps(random_state *from, hpar_options *options, hpar_study *study) {
+  options->mode = HPAR_MODE_PARALLEL;
+  steps = (stepper){.seed = random_next(from)};
+  study->custom_driver = &by_steps;
+  options->parallel.executor = random_chance(from, 8) ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
+}
+
+/* Sets options of the parallel parser or of a driver. */
 static void choose_way(random_state *from, way *how, const buffer *page, uint64_t *cuts) {
   static const size_t checkpoints[] = {1, 64, 0};
   hpar_options *options = &how->options;
   hpar_study *study = &how->study;
+  if (random_chance(from, 10)) {
+    choose_steps(from, options, study);
+    return;
+  }
   if (random_chance(from, 25)) {
     choose_pipeline(from, options, study);
     return;

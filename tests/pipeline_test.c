@@ -180,7 +180,7 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
       "<title",    "<noframes",  "<style",    "<script", "<xmp",      "<iframe", "<noembed",
       "<noscript", "<plaintext", "<textarea", "<br/>",   "<![CDATA[", "<style",  "<title"};
   for (int i = 0; i < 2; i++) {
-    const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true, .inspect = true, .pipeline.predictor = predictor};
+    const hpar_study study = {HPAR_STUDY_INIT, .driver = "pipelined", .inspect = true, .pipeline.predictor = predictor};
     hpar_options options = {HPAR_OPTIONS_INIT, .parallel.executor = i ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
                             .threads = 2, .scripting = scripting, .study = &study};
     hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
@@ -198,7 +198,7 @@ static void recorded(const char *text, hpar_pipeline_hazard hazard, bool scripti
     CHECK(tokenized == (i && stats.threads == 2));
   }
   CHECK(hpar_hazard_event_at(with.parser, 1).at == 0);
-  const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true};
+  const hpar_study study = {HPAR_STUDY_INIT, .driver = "pipelined"};
   hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
   CHECK(hpar_study_parse(with.parser, &options, text, strlen(text), with.document, NULL) == HPAR_OK);
   CHECK(hpar_hazard_event_count(with.parser) == 0);
@@ -250,18 +250,18 @@ static void hazards(void) {
 
 static void wrong_arguments(void) {
   static const char text[] = "<title>x</title><p>y";
-  hpar_study study = {HPAR_STUDY_INIT, .pipelined = true, .pipeline.predictor = "none such"};
+  hpar_study study = {HPAR_STUDY_INIT, .driver = "pipelined", .pipeline.predictor = "none such"};
   hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
-  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true, .pipeline.buffer_tokens = 65537};
+  study = (hpar_study){HPAR_STUDY_INIT, .driver = "pipelined", .pipeline.buffer_tokens = 65537};
   CHECK(hpar_parse(with.parser, &options, text, sizeof text - 1, with.document, NULL) == HPAR_ERROR_ARGUMENT);
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
-  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true, .pipeline = {.buffer_tokens = 3, .batch_tokens = 50}};
+  study = (hpar_study){HPAR_STUDY_INIT, .driver = "pipelined", .pipeline = {.buffer_tokens = 3, .batch_tokens = 50}};
   options.threads = 1;
   CHECK(hpar_study_parse(with.parser, &options, text, sizeof text - 1, with.document, &stats) == HPAR_OK);
   CHECK(stats.threads == 1 && stats.pipeline.buffer_tokens == 3 && stats.pipeline.batch_tokens == 3);
   /* A feed parses only at the end. */
-  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true};
+  study = (hpar_study){HPAR_STUDY_INIT, .driver = "pipelined"};
   options.threads = 0;
   CHECK(hpar_parser_begin(with.parser, &options, with.document) == HPAR_OK);
   for (size_t i = 0; i < sizeof text - 1; i++) CHECK(hpar_parser_feed(with.parser, text + i, 1) == HPAR_OK);

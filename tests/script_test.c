@@ -430,7 +430,7 @@ static outcome parse_page(unsigned way, const buffer *page, random_state *from) 
       break;
     case PIPELINED:
       options.limits.nodes = 0;
-      study.pipelined = true;
+      study.driver = "pipelined";
       break;
 #endif
     case BYTES: return parse_fed(&options, &of, page, NULL);

@@ -192,11 +192,11 @@ static void check_modes(const char *bytes, size_t length, const char *fragment, 
     study.merge = HPAR_MERGE_CHAIN;
   }
   hpar_options pipelined = options;
-  study = (hpar_study){HPAR_STUDY_INIT, .pipelined = true, .pipeline.buffer_tokens = 4};
+  study = (hpar_study){HPAR_STUDY_INIT, .driver = "pipelined", .pipeline.buffer_tokens = 4};
   pipelined.study = &study;
   check_mode(&pipelined, bytes, length, false, "pipelined");
   pipelined.mode = HPAR_MODE_PARALLEL;
-  study.pipelined = false;
+  study.driver = NULL;
   study.pipelined_workers = true;
   pipelined.parallel.chunk_size = 16;
   check_mode(&pipelined, bytes, length, false, "pipelined workers");

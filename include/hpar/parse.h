@@ -180,7 +180,7 @@ HPAR_API const char *hpar_allocator_name(size_t index);
  * hpar/study.h has all counters of speculation. */
 typedef struct hpar_stats {
   size_t size;                 /* HPAR_STATS_INIT sets it */
-  const char *mode;            /* "sequential", "parallel" or "pipelined": the parser that ran */
+  const char *mode;            /* "sequential", "parallel" or a study's driver: what parsed */
   uint64_t bytes;              /* of the text in UTF-8 */
   const char *encoding;        /* by its name in the Encoding Standard: "UTF-8", "windows-1252" */
   const char *encoding_source; /* "bom", "hint", "meta", "valid-utf-8", "fallback" or "late-meta" */

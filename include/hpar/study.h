@@ -50,6 +50,9 @@ HPAR_API const char *hpar_cut_policy_summary(size_t index);
 /* A pipeline predictor guesses how the tree builder changes the tokenizer's state. */
 HPAR_API const char *hpar_pipeline_predictor_name(size_t index);
 HPAR_API const char *hpar_pipeline_predictor_summary(size_t index);
+/* A driver parses a whole text in another way than the sequential and the parallel parser. */
+HPAR_API const char *hpar_driver_name(size_t index);
+HPAR_API const char *hpar_driver_summary(size_t index);
 
 /*** choices ***/
 
@@ -59,7 +62,7 @@ typedef enum hpar_merge_order {
   HPAR_MERGE_TREE       /* all threads compose neighbouring logs pairwise first */
 } hpar_merge_order;
 
-/* The pipelined parser: a tokenizer thread ahead of the tree builder. */
+/* The driver "pipelined": a tokenizer thread ahead of the tree builder. */
 typedef struct hpar_pipeline_options {
   const char *predictor;  /* a name of hpar_pipeline_predictor_name; NULL: the default */
   unsigned buffer_tokens; /* tokens that the tokenizer may be ahead, up to 65536; 0: the default */
@@ -70,6 +73,7 @@ typedef struct hpar_pipeline_options {
 struct hpar_predictor;
 struct hpar_cut_policy;
 struct hpar_strategy;
+struct hpar_driver;
 struct hpar_frequency_table;
 
 /* Applies options->study to a parse, for which `target` stands. Only the library calls it, through
@@ -102,9 +106,9 @@ typedef struct hpar_study {
   /* ignored by strategies that check each cut in its true state (hpar2013), and if resources
    * are requested */
   hpar_merge_order merge;
-  /* The pipelined parser parses, whatever hpar_options.mode is: a tokenizer thread ahead of the
-   * tree builder. With any limit except that of input, it is the sequential parser. */
-  bool pipelined;
+  /* a name of hpar_driver_name, which parses whatever hpar_options.mode is; NULL: by that mode.
+   * With any limit except that of input, the sequential parser parses */
+  const char *driver;
   bool pipelined_workers; /* each worker is a tokenizer thread and a builder thread */
   bool inspect;           /* record chunks and times: see hpar_chunk_at */
   hpar_pipeline_options pipeline;
@@ -112,6 +116,7 @@ typedef struct hpar_study {
   const struct hpar_strategy *custom_strategy;
   const struct hpar_predictor *custom_mode_predictor; /* its guesses of the mode */
   const struct hpar_cut_policy *custom_cut_policy;
+  const struct hpar_driver *custom_driver;
   uint64_t reserved[4]; /* zero */
 } hpar_study;
 
@@ -219,10 +224,10 @@ typedef struct hpar_merge_level {
 
 /* All counters of a parse. The library writes `size` bytes at most, and sets the fields of a newer
  * caller that it does not have to zero. Counters that do not apply to the mode are 0. Texts have
- * static storage, except the name of a custom predictor. */
+ * static storage, except the names of a caller's predictor, strategy, cut policy and driver. */
 typedef struct hpar_study_stats {
   size_t size;                 /* HPAR_STUDY_STATS_INIT sets it */
-  const char *mode;            /* "sequential", "parallel" or "pipelined": the parser that ran */
+  const char *mode;            /* "sequential", "parallel" or the name of a driver: what parsed */
   uint64_t bytes;              /* of the text in UTF-8 */
   const char *encoding;        /* by its name in the Encoding Standard: "UTF-8", "windows-1252" */
   const char *encoding_source; /* "bom", "hint", "meta", "valid-utf-8", "fallback" or "late-meta" */
@@ -654,11 +659,11 @@ HPAR_API hpar_status hpar_tokenize(hpar_parser *parser, const char *state, const
 
 /*** plug-ins ***/
 
-/* A plug-in has predictors, cut policies and strategies of its own. `hpar compare --plugin FILE.so`
- * loads it, and hpar_study takes its parts in C. A plug-in calls no function of the library, so it
- * links nothing. The tree is the sequential one whatever a plug-in returns: it decides about time
- * only. What hpar_predict_callback may do, all of its functions may do. The guide
- * docs/guides/plugins.md has the steps, and examples/study has one file for each kind. */
+/* A plug-in has predictors, cut policies, strategies and drivers of its own. `hpar compare --plugin
+ * FILE.so` loads it, and hpar_study takes its parts in C. A plug-in calls no function of the
+ * library, so it links nothing. The tree is the sequential one whatever a plug-in returns: it
+ * decides about time only. What hpar_predict_callback may do, all of its functions may do. The
+ * guide docs/guides/plugins.md has the steps, and examples/study has one file for each kind. */
 
 /* Returns where to cut the `length` bytes of UTF-8 in `text` instead of `even`: there or later. The
  * library moves a smaller result to `even`, and one inside a character to the next character.
@@ -742,6 +747,52 @@ typedef struct hpar_strategy {
 /* Initialises `size`. */
 #define HPAR_STRATEGY_INIT HPAR_SIZED(hpar_strategy)
 
+/* A parse of a whole text, as its driver sees it. The functions are the library's. The driver calls
+ * them on the thread that called it, and passes this structure. */
+typedef struct hpar_driven_parse {
+  const char *text; /* UTF-8, which stays in place: other threads may read it, too */
+  size_t length;
+  bool scripting;   /* the scripting flag */
+  unsigned threads; /* that the driver has, with the calling one: at most hpar_driver.threads */
+  /* The next four change with the parse. */
+  size_t at;       /* where the first token begins that is not built */
+  uint64_t tokens; /* that are built */
+  uint64_t nodes;
+  bool has_ended; /* the end of the text is built, or the parse has failed: nothing follows */
+
+  /* Reads and builds the tokens that begin before `near`, without a token in between: this is the
+   * sequential parser. `length` or more: to the end. Returns false if the parse has ended. */
+  bool (*advance)(struct hpar_driven_parse *parse, size_t near);
+  /* Reads the next token, which is valid until the next call of a function of this parse. A run of
+   * text may be several tokens. Offsets are those of the text. The last token is HPAR_TOKEN_EOF.
+   * Returns the same token again until it is built. NULL: the parse has ended. */
+  const hpar_token *(*next)(struct hpar_driven_parse *parse);
+  /* Builds that token. A token that is not built is built first by the other functions. Returns
+   * false if the parse has ended. */
+  bool (*build)(struct hpar_driven_parse *parse);
+  /* Calls work(context, t) once on each of the threads 1 to `threads` - 1, and returns at once.
+   * Does nothing if `threads` is 1. `work` calls no function of this parse, and must return. */
+  void (*start)(struct hpar_driven_parse *parse, void (*work)(void *context, unsigned thread), void *context);
+  /* Waits until this work has returned. The library does that, too, after the driver returns. */
+  void (*join)(struct hpar_driven_parse *parse);
+} hpar_driven_parse;
+
+/* Parses. When it returns, the library builds what is left of the text. A failure ends the parse.
+ * So does a late meta element that declares another encoding: the driver returns, and the library
+ * calls it again for the text in that encoding. */
+typedef void (*hpar_drive_callback)(hpar_driven_parse *parse, void *context);
+
+typedef struct hpar_driver {
+  size_t size; /* HPAR_DRIVER_INIT sets it */
+  const char *name, *summary;
+  unsigned threads; /* that it can use, with the calling one; 0: one */
+  hpar_drive_callback drive;
+  void *context;
+} hpar_driver;
+
+/* Initialises `size`. */
+#define HPAR_DRIVER_INIT HPAR_SIZED(hpar_driver)
+
 /* What a plug-in file has. Each list ends with NULL, and a list that is NULL is empty. Each part
  * has a name. All must stay as long as the file is loaded. */
 typedef struct hpar_plugin {
@@ -750,10 +801,11 @@ typedef struct hpar_plugin {
   const hpar_predictor *const *predictors, *const *mode_predictors;
   const hpar_cut_policy *const *cut_policies;
   const hpar_strategy *const *strategies;
+  const hpar_driver *const *drivers;
 } hpar_plugin;
 
 /* Structs that begin with their size may grow within a version. */
-#define HPAR_PLUGIN_VERSION 1
+#define HPAR_PLUGIN_VERSION 2
 
 /* The only function that a plug-in file must export. */
 #define HPAR_PLUGIN_FUNCTION "hpar_plugin_open"

@@ -95,7 +95,7 @@ PyObject *hp_py_check_encoding(PyObject *module, PyObject *label) {
 }
 
 static bool read_mode(PyObject *value, hpar_options *options) {
-  static const hpar_study pipelined = {HPAR_STUDY_INIT, .pipelined = true};
+  static const hpar_study pipelined = {HPAR_STUDY_INIT, .driver = "pipelined"};
   static const char *const names[] = {"auto", "sequential", "parallel", "pipelined"};
   if (!value || value == Py_None) return true;
   if (PyUnicode_Check(value))

@@ -27,7 +27,7 @@ static inline hpar_string hp_attribute_value(const hpar_document *document, cons
 
 /* Returns the value of attribute `index` during a parse. Decodes a deferred value into the arena.
  * Does not change the block, which other threads may read. */
-hpar_string hp_read_value(const hp_attributes *block, uint32_t index, hp_arena *bytes);
+HP_SHARED hpar_string hp_read_value(const hp_attributes *block, uint32_t index, hp_arena *bytes);
 
 /* Returns true if the values of the two attributes are equal. Decodes only the bytes up to the
  * first difference. */

@@ -31,6 +31,7 @@ typedef struct hp_config {
   const struct hp_inspector *inspection; /* of a study; NULL: none */
   /* A parser of whole texts that a study brings. It parses, whatever `mode` is. NULL: none */
   const struct hp_other_driver *other;
+  const void *other_data; /* of that parser */
 #if HPAR_PARALLEL
   hp_parallel_config parallel;
   hp_part_options other_options;

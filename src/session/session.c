@@ -47,10 +47,8 @@ void hp_session_stop(hp_session *session) {
 #if HPAR_PARALLEL
   if (hp_session_is_lost(session)) {
     session->study = NULL; /* the memory leaks */
-    session->other = NULL;
     session->inspected = session->has_trace = session->result.complete = false;
   }
-  if (session->other) session->other->stop(session);
   hp_parallel_abandon(&session->team);
 #else
   (void)session;

@@ -57,11 +57,9 @@ typedef struct hp_inspector {
 
 /* A parser of whole texts beside the sequential and the parallel one. */
 typedef struct hp_other_driver {
-  const char *name;
   /* Parses the request to its end on session->engine, which is open, and sets result.other. A
-   * failure unwinds through the engine; the session then calls `stop`. */
+   * failure unwinds through the engine, when no other thread works for the parse. */
   void (*parse)(struct hp_session *session, const hp_config *config, const hp_request *request);
-  void (*stop)(struct hp_session *session);
 } hp_other_driver;
 
 typedef struct hp_session {
@@ -79,7 +77,6 @@ typedef struct hp_session {
   bool inspected; /* ... which is complete */
   void *study;    /* of studies, between parses; NULL: none */
   void (*destroy_study)(void *study);
-  const hp_other_driver *other; /* of the last parse by one; NULL: none */
   hp_result result;
   hpar_error error;
 #if HPAR_PARALLEL

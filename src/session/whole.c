@@ -65,13 +65,6 @@ static hpar_status open_input(hp_session *session, const hp_config *config, cons
                                                  : status;
 }
 
-/* Parses with the parser of a study. */
-static void parse_with_other(hp_session *session, const hp_config *config, const hp_request *request) {
-  session->other = config->other;
-  session->result.other.name = config->other->name;
-  config->other->parse(session, config, request);
-}
-
 typedef struct whole_parse {
   hp_session *session;
   const hp_config *config;
@@ -90,7 +83,7 @@ static hpar_status parse_whole(void *argument) {
   else
 #endif
       if (session->result.driver == HP_DRIVER_OTHER)
-    parse_with_other(session, config, request);
+    config->other->parse(session, config, request);
   else
     hp_finish_sequentially(session, config);
   return HPAR_OK;

@@ -168,6 +168,16 @@ hpar_status hp_use_custom_cut_policy(hp_plan *plan, const hpar_cut_policy *given
   return HPAR_OK;
 }
 
+/*** drivers ***/
+
+hpar_status hp_use_custom_driver(const hpar_driver *given, unsigned *threads, hpar_error *error) {
+  hpar_driver part;
+  hpar_status status = read_part(&part, sizeof part, given, sizeof part, "hpar_driver", "HPAR_DRIVER_INIT", error);
+  if (status == HPAR_OK && !part.drive) status = lacks("custom_driver", "drive", error);
+  *threads = part.threads;
+  return status;
+}
+
 /*** strategies ***/
 
 enum { MAX_RESTARTS = 8 };

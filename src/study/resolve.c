@@ -5,6 +5,8 @@
 #if HPAR_PARALLEL
 #include "study/custom.h"
 #include "study/cuts.h"
+#include "study/driven.h"
+#include "study/drivers.h"
 #include "study/merge_tree.h"
 #include "study/oracle.h"
 #include "study/pipelined/driver.h"
@@ -110,6 +112,28 @@ static hpar_status resolve_pipeline(hp_pipeline_config *config, const hpar_study
     return no_name(error, "pipeline.predictor", study->pipeline.predictor, hpar_pipeline_predictor_name);
   return HPAR_OK;
 }
+
+static hpar_status resolve_driver(hp_config *config, const hpar_study *study, const hpar_options *o,
+                                  hpar_error *error) {
+  const hpar_driver *driver = study->custom_driver;
+  unsigned threads = 0;
+  if (driver) {
+    hpar_status status = hp_use_custom_driver(driver, &threads, error);
+    if (status != HPAR_OK) return status;
+  } else if (study->driver) {
+    driver = hp_driver_named(study->driver);
+    if (!driver) return no_name(error, "driver", study->driver, hpar_driver_name);
+    threads = driver->threads;
+  }
+  if (!driver) return HPAR_OK;
+  if (o->parallel.executor != HPAR_EXECUTOR_THREADS || !threads) threads = 1;
+  if (o->threads && o->threads < threads) threads = o->threads;
+  config->other = &hp_study_driver;
+  config->other_data = driver;
+  config->other_threads = threads < HPAR_MAX_THREADS ? threads : HPAR_MAX_THREADS;
+  config->fed_at_finish = true;
+  return HPAR_OK;
+}
 #endif
 
 static hpar_status check_cuts(const hpar_study *study, hpar_error *error) {
@@ -176,12 +200,10 @@ static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error 
   hp_pipeline_config pipeline;
   if (status == HPAR_OK)
     status = resolve_pipeline(&pipeline, &study, o->parallel.affinity == HPAR_AFFINITY_CORES, error);
+  if (status == HPAR_OK) status = resolve_driver(config, &study, o, error);
   if (status != HPAR_OK) return status;
   config->other_options = p->pair_options = hp_pack_pipeline(&pipeline);
   resolve_reading(config, &study);
-  if (study.pipelined) config->other = &hp_pipelined_driver;
-  config->other_threads = o->parallel.executor == HPAR_EXECUTOR_THREADS && o->threads != 1 ? 2 : 1;
-  config->fed_at_finish |= study.pipelined;
   if (study.inspect) p->trace = &hp_job_record;
   /* A strategy that audits its guesses does so at each chunk boundary in turn. */
   if (study.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary && !o->resources.callback)
@@ -199,9 +221,9 @@ static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error 
   hpar_status status = read_study(&study, o->study, error);
   if (status != HPAR_OK) return status;
   resolve_reading(config, &study);
-  if (!study.pipelined) return HPAR_OK;
+  if (!study.driver && !study.custom_driver) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
-                    "hpar_study.pipelined: this library was built without the parallel parser");
+                    "hpar_study.driver: this library was built without the parallel parser");
 }
 #endif
 

@@ -18,6 +18,8 @@ NONE(hpar_cut_policy_name)
 NONE(hpar_cut_policy_summary)
 NONE(hpar_pipeline_predictor_name)
 NONE(hpar_pipeline_predictor_summary)
+NONE(hpar_driver_name)
+NONE(hpar_driver_summary)
 #undef NONE
 
 hpar_status hpar_frequency_table_create(const hpar_frequency *rows, size_t count, hpar_frequency_table **table,

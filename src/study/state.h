@@ -11,7 +11,7 @@
 typedef struct hp_study_state {
   hp_record record; /* of the last inspected parse */
 #if HPAR_PARALLEL
-  hp_stages stages;                       /* of the pipelined parser */
+  hp_stages stages;                       /* of the driver "pipelined" */
   hp_pipeline_counters pipeline_counters; /* undefined before its first parse */
 #endif
 } hp_study_state;

@@ -78,7 +78,7 @@ static void fill_driver(const hp_session *session, hpar_study_stats *stats) {
     fill_parallel(&session->parallel_counters, stats);
     const hp_pipeline_counters *pairs = hp_pairs_counters(&session->team);
     if (session->parallel_counters.has_pairs && pairs) fill_pipeline(pairs, stats);
-  } else if (session->result.driver == HP_DRIVER_OTHER) {
+  } else if (session->result.driver == HP_DRIVER_OTHER && session->result.other.name == hp_pipelined_driver.name) {
     fill_pipeline(&state->pipeline_counters, stats);
     stats->script.rollbacks = state->pipeline_counters.rollbacks_by_scripts;
     stats->script.bytes_lost = state->pipeline_counters.bytes_dropped_by_scripts;

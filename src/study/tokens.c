@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "study/show_token.h"
 #include "tree/engine_loop.h"
 
 #include <hpar/study.h>
@@ -18,54 +18,12 @@ static const struct {
     {"PLAINTEXT state", HP_CONTENT_PLAINTEXT}, {"CDATA section state", HP_CONTENT_CDATA_SECTION},
 };
 
-static hpar_string string_of(const hp_name name) { return (hpar_string){name.bytes, name.length}; }
-
-typedef struct attribute_list {
-  hpar_attribute *items;
-  uint32_t capacity;
-} attribute_list;
-
-static void show(const hp_engine *engine, const hp_token *t, attribute_list *list, hp_unwind *unwind,
-                 hpar_token *shown) {
-  const hp_atoms *atoms = &engine->builder.document->atoms;
-  memset(shown, 0, sizeof *shown);
-  shown->kind = (hpar_token_kind)t->kind;
-  shown->self_closing = t->flags & HP_TOKEN_SELF_CLOSING;
-  shown->start = t->start;
-  shown->end = t->end;
-  if (t->kind == HPAR_TOKEN_START_TAG || t->kind == HPAR_TOKEN_END_TAG || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION)
-    shown->name = string_of(hp_atom_name(atoms, t->name));
-  if (t->kind == HPAR_TOKEN_START_TAG && t->attributes) {
-    const hp_attributes *block = hp_at(engine->builder.base, t->attributes);
-    hp_grow(&list->items, &list->capacity, block->count, unwind);
-    for (uint32_t i = 0; i < block->count; i++) {
-      const hp_attribute *a = &block->items[i];
-      list->items[i] = // NOLINT: grown above
-          (hpar_attribute){.local_name = string_of(hp_atom_name(atoms, a->name)), .value = {a->value, a->length}};
-    }
-    shown->attributes = list->items;
-    shown->attribute_count = block->count;
-  }
-  if (t->kind == HPAR_TOKEN_TEXT || t->kind == HPAR_TOKEN_COMMENT || t->kind == HPAR_TOKEN_PROCESSING_INSTRUCTION)
-    shown->data = (hpar_string){t->data, t->length};
-  if (t->kind == HPAR_TOKEN_DOCTYPE) {
-    const hp_doctype *d = t->doctype;
-    shown->force_quirks = t->flags & HP_TOKEN_FORCE_QUIRKS;
-    shown->has_name = d->name.bytes != NULL;
-    shown->has_public_id = d->public_id.bytes != NULL;
-    shown->has_system_id = d->system_id.bytes != NULL;
-    shown->name = string_of(d->name);
-    shown->public_id = string_of(d->public_id);
-    shown->system_id = string_of(d->system_id);
-  }
-}
-
 typedef struct tokenizing {
   hp_engine *engine;
   const hp_request *request;
   hp_content content;
   const char *last_start_tag;
-  attribute_list list;
+  hp_shown_attributes list;
   hpar_token_callback callback;
   void *context;
   hpar_status status; /* of the callback */
@@ -76,7 +34,7 @@ static void report(hp_engine *engine, const hp_token *token, void *context) {
   tokenizing *run = context;
   const hp_input *input = &run->request->document->input;
   hpar_token shown;
-  show(engine, token, &run->list, &engine->unwind, &shown);
+  hp_show_token(engine, token, &run->list, &shown);
   shown.start = hp_input_offset(input, token->start);
   shown.end = hp_input_offset(input, token->end);
   run->status = run->callback(&shown, run->context);

@@ -98,7 +98,7 @@ typedef enum hp_loop_end {
 /* Parses the tokens that begin before `near`, as fast as possible. Requires: all input is there,
  * and the request has no limits. */
 #define HP_TO_END ((const char *)UINTPTR_MAX)
-hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near);
+HP_SHARED hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near);
 
 /* Parses all complete tokens, as fast as possible. Requires: the request has no limits. */
 hp_loop_end hp_engine_run_available(hp_engine *engine);

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                       .strategy = name(&random, hpar_strategy_name),
                       .mode_predictor = name(&random, hpar_mode_predictor_name),
                       .cut_policy = name(&random, hpar_cut_policy_name),
-                      .pipelined = random_chance(&random, 20)};
+                      .driver = random_chance(&random, 20) ? name(&random, hpar_driver_name) : NULL};
   hpar_options options = {HPAR_OPTIONS_INIT,
                           .mode = (hpar_mode)random_below(&random, 4),
                           .threads = random_chance(&random, 95) ? (unsigned)random_below(&random, 4) : 100000,

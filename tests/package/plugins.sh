@@ -75,6 +75,21 @@ for folder in "$top/cmake" "$top/cc"; do
   done
 done
 
+for folder in "$top/cmake" "$top/cc"; do
+  test -e "$folder/driver.so" || continue
+  for name in warm tokens; do
+    for how in "--threads 2" "--threads 1" "--executor inline"; do
+      check "--mode $name $how" "$hpar" compare --mode $name --plugin "$folder/driver.so" $how --repeat 1 --json "$top/page.html"
+      cp "$top/checked" "$top/out"
+      check "$name has parsed" grep -qE "\"mode\":[[:space:]]*\"$name\"" "$top/out"
+      check "$name has an equal tree" grep -q '"equal":[[:space:]]*true' "$top/out"
+    done
+    check "$name is listed" sh -c '"$1" compare --plugin "$2" --mode help | grep -qF "($2)"' - "$hpar" "$folder/driver.so"
+    check "parse --mode $name" "$hpar" parse --mode $name --plugin "$folder/driver.so" --format none "$top/page.html"
+    check "trace --mode $name" "$hpar" trace --mode $name --plugin "$folder/driver.so" "$top/page.html"
+  done
+done
+
 python3 "$source/experiments/accuracy/run" --hpar "$hpar" --chunks 8 --plugin "$top/cmake/strategy.so" \
   --strategies exact,learner "$top/page.html" >"$top/table" 2>&1 || cat "$top/table"
 check 'the accuracy table has the plug-in' grep -q '^| learner |' "$top/table"
@@ -93,17 +108,24 @@ plug taken 'static const hpar_strategy s = {HPAR_STRATEGY_INIT, .name = "exact"}
 static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .strategies = l}; HPAR_PLUGIN { return &p; }'
 plug twice 'static const hpar_strategy s = {HPAR_STRATEGY_INIT, .name = "same"}, *const l[] = {&s, &s, NULL};
 static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .strategies = l}; HPAR_PLUGIN { return &p; }'
+plug mode 'static const hpar_driver d = {HPAR_DRIVER_INIT, .name = "parallel"}, *const l[] = {&d, NULL};
+static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .drivers = l}; HPAR_PLUGIN { return &p; }'
+plug idle 'static const hpar_driver d = {HPAR_DRIVER_INIT, .name = "idle"}, *const l[] = {&d, NULL};
+static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .drivers = l}; HPAR_PLUGIN { return &p; }'
 plug empty 'static const hpar_cut_policy c = {HPAR_CUT_POLICY_INIT, .name = "empty"}, *const l[] = {&c, NULL};
 static const hpar_plugin p = {HPAR_PLUGIN_VERSION, .cut_policies = l}; HPAR_PLUGIN { return &p; }'
 refuses 1 'nosuch.so' --plugin nosuch.so
 refuses 1 'page.html' --plugin "$top/page.html"
 refuses 1 'none.so: it has no function hpar_plugin_open' --plugin "$top/none.so"
 refuses 1 'null.so: its function hpar_plugin_open returns NULL' --plugin "$top/null.so"
-refuses 1 'newer.so: it has version 2, and hpar takes version 1' --plugin "$top/newer.so"
+refuses 1 'newer.so: it has version 3, and hpar takes version 2' --plugin "$top/newer.so"
 refuses 1 'nameless.so: its cut policy 0 has no name' --plugin "$top/nameless.so"
 refuses 1 "taken.so: there is another strategy 'exact'" --plugin "$top/taken.so"
+refuses 1 "mode.so: there is another driver 'parallel'" --plugin "$top/mode.so"
 refuses 1 "twice.so: there is another strategy 'same'" --plugin "$top/twice.so"
 refuses 1 "there is another strategy 'learner'" --plugin "$top/cmake/strategy.so" --plugin "$top/cc/strategy.so"
+refuses 2 "--mode: 'nosuch' is not one of these" --plugin "$top/cmake/driver.so" --mode nosuch
+refuses 2 'hpar_study.custom_driver->drive is NULL' --plugin "$top/idle.so" --mode idle
 refuses 2 "--strategy: 'nosuch' is not one of these" --plugin "$top/cmake/strategy.so" --strategy nosuch
 
 status=0

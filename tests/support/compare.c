@@ -322,6 +322,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   study.custom_mode_predictor = how->own_mode_predictor;
   study.custom_cut_policy = how->own_cut_policy;
   study.custom_strategy = how->own_strategy;
+  study.custom_driver = how->own_driver;
   options.parallel.chunk_size = how->chunk_size;
   options.parallel.chunks = how->chunks;
   study.merge = how->merge;

@@ -43,6 +43,7 @@ typedef struct compare_how {
   const hpar_predictor *own_predictor, *own_mode_predictor;
   const hpar_cut_policy *own_cut_policy;
   const hpar_strategy *own_strategy;
+  const hpar_driver *own_driver; /* parses instead of the parallel parser */
 } compare_how;
 
 typedef enum compare_result {

@@ -9,8 +9,8 @@ enum { MODE_PIPELINED = HPAR_MODE_PARALLEL + 1 };
 
 /* Chooses a parser: an hpar_mode or MODE_PIPELINED. The options keep the address of the study. */
 static inline void mode_choose(hpar_options *options, hpar_study *study, int mode) {
-  study->pipelined = mode == MODE_PIPELINED;
-  options->mode = study->pipelined ? HPAR_MODE_PARALLEL : (hpar_mode)mode;
+  study->driver = mode == MODE_PIPELINED ? "pipelined" : NULL;
+  options->mode = study->driver ? HPAR_MODE_PARALLEL : (hpar_mode)mode;
   options->study = study;
 }
 

@@ -52,7 +52,7 @@ toy_outcome toy_parse(hpar_parser *parser, hpar_document *document, const toy_wa
     options.parallel.executor = way->way == TOY_THREADS ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
     if (way->way == TOY_INLINE_TREE) study.merge = HPAR_MERGE_TREE;
   }
-  if (way->way == TOY_PIPELINED) study.pipelined = true;
+  if (way->way == TOY_PIPELINED) study.driver = "pipelined";
   hpar_status status = way->way >= TOY_BYTES ? feed(parser, document, &options, way, bytes, length)
                                              : hpar_parse(parser, &options, bytes, length, document, NULL);
   return (toy_outcome){status, toy_hash(document), of.views, of.scripts};

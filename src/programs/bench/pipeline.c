@@ -20,7 +20,7 @@ enum { HANDED_OVER = 1 << 20 };
 
 static void whole(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true,
+  const hpar_study study = {HPAR_STUDY_INIT, .driver = "pipelined",
                             .pipeline = {.buffer_tokens = (unsigned)self->arguments[0],
                                          .batch_tokens = (unsigned)self->arguments[1],
                                          .predictor = hpar_pipeline_predictor_name((size_t)self->arguments[2])}};
@@ -51,7 +51,8 @@ static void whole(hp_bench_run *run, const hp_bench *self) {
 
 static void stage(hp_bench_run *run, const hp_bench *self) {
   const hp_subject *subject = self->subject;
-  static const hpar_study study = {HPAR_STUDY_INIT, .pipelined = true, .pipeline.buffer_tokens = HP_MAX_BUFFER_TOKENS};
+  static const hpar_study study = {HPAR_STUDY_INIT, .driver = "pipelined",
+                                   .pipeline.buffer_tokens = HP_MAX_BUFFER_TOKENS};
   static const hpar_options options = {HPAR_OPTIONS_INIT, .parallel.executor = HPAR_EXECUTOR_INLINE, .study = &study};
   hp_bench_bed bed;
   if (!hp_bench_open_bed(&bed, run, subject, &options)) return;

@@ -18,7 +18,8 @@ enum { REPEAT = 1, JSON, MODE, MANY };
 enum { MIN_REPEATS = 5, MAX_REPEATS = 50, MAX_ASKED = 100000, PAGE_NS = 200000000, WIDEST_NAME = 44 };
 
 static const hp_option options[] = {
-    {MODE, "mode", "parallel|pipelined", "the mode to compare with the sequential parser (parallel)"},
+    {MODE, "mode", "NAME",
+     "what to compare with the sequential parser: parallel (the default)\nor a driver; \"help\" lists the drivers"},
     HP_COMMON_OPTIONS,
     {REPEAT, "repeat", "N",
      "timed runs of each mode (default: as many as fit into 0.2 s for\neach page, at least 5, at most 50)"},
@@ -67,7 +68,8 @@ static hpar_status run_once(const hp_comparison *c, hp_compared_mode *mode, hp_c
   if (mode->copies) return run_side_by_side(c, mode, bytes, page->bytes, ns);
   hpar_options options = c->options;
   hpar_study study = c->study;
-  study.pipelined = mode->pipelined;
+  if (!mode->by_driver) study.driver = NULL;
+  if (!mode->by_driver) study.custom_driver = NULL;
   options.mode = mode->mode;
   options.study = &study;
   if (c->scripts.run) {
@@ -174,7 +176,8 @@ static void compare_page(hp_comparison *c, const char *path) {
   hpar_status status = measure(c, &page, bytes);
   hp_clear_progress();
   if (status) {
-    int code = hp_complain_status(path, status);
+    int code = hp_complain_call(path, c->mode_count > HP_COMPARE_PARALLEL ? c->modes[HP_COMPARE_PARALLEL].parser : NULL,
+                                status);
     c->totals.not_parsed++;
     if (code > c->code) c->code = code;
   } else {
@@ -201,9 +204,9 @@ static hpar_status open_copies(hp_comparison *c) {
 
 static void choose_modes(hp_comparison *c) {
   c->modes[HP_COMPARE_SEQUENTIAL] = (hp_compared_mode){.name = "sequential", .mode = HPAR_MODE_SEQUENTIAL};
-  bool pipelined = c->study.pipelined;
-  c->modes[HP_COMPARE_PARALLEL] = (hp_compared_mode){
-      .name = pipelined ? "pipelined" : "parallel", .mode = HPAR_MODE_PARALLEL, .pipelined = pipelined};
+  const char *driver = hp_chosen_driver(&c->study);
+  c->modes[HP_COMPARE_PARALLEL] =
+      (hp_compared_mode){.name = driver ? driver : "parallel", .mode = HPAR_MODE_PARALLEL, .by_driver = driver};
   c->modes[HP_COMPARE_SIDE_BY_SIDE] = (hp_compared_mode){.name = "side-by-side", .mode = HPAR_MODE_SEQUENTIAL};
   unsigned threads = c->options.threads ? c->options.threads : 1;
   c->apart = c->options.parallel.wait == HPAR_WAIT_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
@@ -301,7 +304,7 @@ static void compare_all(hp_comparison *c) {
 
 /* An exit code, or -1 to go on. */
 static int take(const hp_arguments *arguments, int id, hp_comparison *c) {
-  static const char *const modes[] = {"parallel", "pipelined", NULL};
+  static const char *const modes[] = {"parallel", NULL};
   uint64_t number = 0;
   size_t index = 0;
   switch (id) {
@@ -313,10 +316,7 @@ static int take(const hp_arguments *arguments, int id, hp_comparison *c) {
       return -1;
     case JSON: c->as_json = true; return -1;
     case MANY: c->many = true; return -1;
-    case MODE:
-      if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
-      c->study.pipelined = index == 1;
-      return -1;
+    case MODE: return hp_take_mode(arguments, modes, &index, &c->study);
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;
     default:

@@ -16,7 +16,7 @@ enum { HP_COMPARE_SEQUENTIAL, HP_COMPARE_PARALLEL, HP_COMPARE_SIDE_BY_SIDE, HP_C
 typedef struct hp_compared_mode {
   const char *name;
   hpar_mode mode;
-  bool pipelined;
+  bool by_driver; /* by the driver of the options, whatever `mode` is */
   hpar_parser *parser;
   hpar_document *document;
   uint64_t *times;        /* of the current page: `repeats` times, sorted at the end */

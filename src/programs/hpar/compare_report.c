@@ -150,7 +150,8 @@ static void open_json(hp_comparison *c) {
                                                                    : "adaptive");
   hp_json_key(json, "merge");
   hp_json_text(json, c->study.merge == HPAR_MERGE_TREE ? "tree" : "chain");
-  if (c->study.pipelined) {
+  const char *driver = hp_chosen_driver(&c->study);
+  if (driver && !strcmp(driver, "pipelined")) {
     hp_json_number_member(json, "buffer_tokens", c->study.pipeline.buffer_tokens);
     hp_json_number_member(json, "batch", c->study.pipeline.batch_tokens);
     hp_json_key(json, "pipeline_predictor");

@@ -8,17 +8,14 @@
 enum { PARSES = 10 };
 
 int hp_inspection_take(hp_inspection *in, const hp_arguments *arguments, int id) {
-  static const char *const modes[] = {"parallel", "pipelined", NULL};
+  static const char *const modes[] = {"parallel", NULL};
   size_t index;
   switch (id) {
     case HP_ARGUMENT_OPERAND:
       if (in->path) return hp_bad_usage(in->command, "one FILE is inspected, '%s' is a second", arguments->value);
       in->path = arguments->value;
       return -1;
-    case HP_OPTION_MODE:
-      if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
-      in->study.pipelined = index == 1;
-      return -1;
+    case HP_OPTION_MODE: return hp_take_mode(arguments, modes, &index, &in->study);
     case HP_OPTION_CUTS: return hp_take_cuts(arguments, &in->cuts, &in->study);
     case HP_OPTION_FRAGMENT: in->options.fragment = arguments->value; return -1;
     case HP_OPTION_OUTPUT: in->output = arguments->value; return -1;
@@ -80,16 +77,13 @@ static int parse_page(hp_inspection *in, bool timeline) {
   if (!in->bytes) return HP_EXIT_FAILED;
   int code = hp_check_cuts_fit(in->command, &in->study, in->path, in->length);
   if (code >= 0) return code;
-  bool parallel = hpar_strategy_name(0) != NULL, pipelined = in->study.pipelined;
+  bool parallel = hpar_strategy_name(0) != NULL;
+  const char *driver = hp_chosen_driver(&in->study);
   if (!parallel && in->cuts) {
     hp_complain("--cuts: this build has no parallel parser");
     return HP_EXIT_USAGE;
   }
-  if (!parallel && pipelined) {
-    hp_complain("--mode pipelined: this build has no parallel parser");
-    return HP_EXIT_USAGE;
-  }
-  if (pipelined && in->cuts) return hp_bad_usage(in->command, "--cuts has no meaning with --mode pipelined");
+  if (driver && in->cuts) return hp_bad_usage(in->command, "--cuts has no meaning with --mode %s", driver);
   hpar_options o = in->options;
   in->study.inspect = true;
   o.study = &in->study;

@@ -29,11 +29,11 @@ typedef struct hp_inspection {
 } hp_inspection;
 
 enum { HP_OPTION_CUTS = 900, HP_OPTION_FRAGMENT, HP_OPTION_OUTPUT, HP_OPTION_MODE };
-#define HP_INSPECTION_OPTIONS                                                                   \
-  {HP_OPTION_MODE, "mode", "parallel|pipelined", "which parser (parallel)"}, HP_COMMON_OPTIONS, \
-      {HP_OPTION_CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else"},        \
-      {HP_OPTION_FRAGMENT, "fragment", "CONTEXT",                                               \
-       "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},           \
+#define HP_INSPECTION_OPTIONS                                                                               \
+  {HP_OPTION_MODE, "mode", "NAME", "parallel (the default) or a driver; \"help\" lists the drivers"},       \
+      HP_COMMON_OPTIONS, {HP_OPTION_CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else"}, \
+      {HP_OPTION_FRAGMENT, "fragment", "CONTEXT",                                                           \
+       "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},                       \
       HP_SCRIPT_OPTIONS
 
 #define HP_INSPECTION_INIT                                                                      \

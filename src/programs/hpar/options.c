@@ -121,9 +121,10 @@ bool hp_value_word(const hp_arguments *arguments, const char *const *words, size
 static bool is_chosen(const hp_arguments *arguments, const char *name) { return !strcmp(name, arguments->value); }
 
 /* One of the library's names. For the kinds of plug-ins' parts, `part` is not NULL, and is set for
- * the name of such a part. "help" prints the list. */
+ * the name of such a part. "help" prints the list, after `words` that the caller has tried. */
 static int take_name(const hp_arguments *arguments, const char *(*name_at)(size_t), const char *(*summary_at)(size_t),
-                     bool first_is_default, const char **chosen, hp_plugin_kind kind, const void **part) {
+                     bool first_is_default, const char **chosen, hp_plugin_kind kind, const void **part,
+                     const char *const *words) {
   const char *name, *option = arguments->option->name;
   hp_plugin_part own;
   if (!name_at(0)) {
@@ -142,6 +143,7 @@ static int take_name(const hp_arguments *arguments, const char *(*name_at)(size_
   bool is_help = is_chosen(arguments, "help");
   FILE *file = is_help ? stdout : stderr;
   if (!is_help) hp_complain("--%s: '%s' is not one of these:", option, arguments->value);
+  for (; words && *words; words++) fprintf(file, "  %s\n", *words);
   for (size_t i = 0; (name = name_at(i)); i++) {
     fprintf(file, "  %-12s %s%s\n", name, summary_at(i), i || !first_is_default ? "" : " (the default)");
   }
@@ -150,27 +152,45 @@ static int take_name(const hp_arguments *arguments, const char *(*name_at)(size_
   return is_help ? hp_finish_output(HP_EXIT_FINE) : HP_EXIT_USAGE;
 }
 
+int hp_take_mode(const hp_arguments *arguments, const char *const *words, size_t *index, hpar_study *study) {
+  const void *part = NULL;
+  study->driver = NULL;
+  study->custom_driver = NULL;
+  for (*index = 0; words[*index]; ++*index)
+    if (is_chosen(arguments, words[*index])) return -1;
+  *index = 0;
+  int code = take_name(arguments, hpar_driver_name, hpar_driver_summary, false, &study->driver, HP_PLUGIN_DRIVER, &part,
+                       words);
+  study->custom_driver = part;
+  return code;
+}
+
+const char *hp_chosen_driver(const hpar_study *study) {
+  return study->custom_driver ? study->custom_driver->name : study->driver;
+}
+
 /* A name of one of the kinds that plug-ins have. */
 static int take_part(const hp_arguments *arguments, hp_plugin_kind kind, hpar_study *study) {
   const void *part = NULL;
   int code;
   switch (kind) {
     case HP_PLUGIN_STRATEGY:
-      code = take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &study->strategy, kind, &part);
+      code = take_name(arguments, hpar_strategy_name, hpar_strategy_summary, true, &study->strategy, kind, &part, NULL);
       study->custom_strategy = part;
       return code;
     case HP_PLUGIN_PREDICTOR:
-      code = take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &study->predictor, kind, &part);
+      code = take_name(arguments, hpar_predictor_name, hpar_predictor_summary, false, &study->predictor, kind, &part,
+                       NULL);
       study->custom_predictor = part;
       return code;
     case HP_PLUGIN_MODE_PREDICTOR:
       code = take_name(arguments, hpar_mode_predictor_name, hpar_mode_predictor_summary, false, &study->mode_predictor,
-                       kind, &part);
+                       kind, &part, NULL);
       study->custom_mode_predictor = part;
       return code;
     default:
-      code =
-          take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false, &study->cut_policy, kind, &part);
+      code = take_name(arguments, hpar_cut_policy_name, hpar_cut_policy_summary, false, &study->cut_policy, kind, &part,
+                       NULL);
       study->custom_cut_policy = part;
       return code;
   }
@@ -235,7 +255,7 @@ static int take_study(const hp_arguments *arguments, int id, hpar_study *study) 
       return -1;
     case HP_OPTION_PIPELINE_PREDICTOR:
       return take_name(arguments, hpar_pipeline_predictor_name, hpar_pipeline_predictor_summary, false,
-                       &study->pipeline.predictor, HP_PLUGIN_KINDS, NULL);
+                       &study->pipeline.predictor, HP_PLUGIN_KINDS, NULL, NULL);
     case HP_OPTION_PIPELINE_STAGES: study->pipelined_workers = true; return -1;
     default: return HP_EXIT_USAGE;
   }

@@ -87,7 +87,7 @@ enum {
        "the table of the predictor \"frequency\", by hpar profile -o;\nselects that predictor unless --predictor "  \
        "names one"},                                                                                                \
       {HP_OPTION_PLUGIN, "plugin", "FILE.so",                                                                       \
-       "a plug-in: its strategies, predictors and cut policies have\nnames like the library's"},                    \
+       "a plug-in: its strategies, predictors, cut policies and\ndrivers have names like the library's"},           \
       {HP_OPTION_MODE_PREDICTOR, "mode-predictor", "NAME", "the same for the insertion mode; \"help\" lists them"}, \
       {HP_OPTION_CUT, "cut", "NAME", "the cut policy, in place of the strategy's; \"help\" lists them"},            \
       {HP_OPTION_MERGE, "merge", "chain|tree", "merge log after log (chain), or compose neighbours first"},         \
@@ -118,6 +118,13 @@ int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_study *stu
 /* Checks that the cuts lie within the `length` bytes of the file. Returns an exit code after a
  * message, or -1. */
 int hp_check_cuts_fit(const hp_command *command, const hpar_study *study, const char *path, size_t length);
+
+/* Reads the current option's value as one of `words`, which end with NULL, or else as a driver of
+ * the library or of a plug-in. Sets the driver of the study; NULL: it is words[*index]. Returns an
+ * exit code after a message, or -1. */
+int hp_take_mode(const hp_arguments *arguments, const char *const *words, size_t *index, hpar_study *study);
+/* Returns the name of the study's driver; NULL: it has none. */
+const char *hp_chosen_driver(const hpar_study *study);
 
 /* Applies one of these options. `study` is NULL for a command that has none of a study's options.
  * Returns an exit code, or -1 to continue. */

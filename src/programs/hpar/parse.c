@@ -28,9 +28,9 @@ enum {
 };
 
 static const hp_option options[] = {
-    {MODE, "mode", "auto|sequential|parallel|pipelined",
-     "auto: parallel where it is faster; parallel: cut FILE of any size;\npipelined: tokenizer and tree builder on a "
-     "thread each"},
+    {MODE, "mode", "NAME",
+     "auto: parallel where it is faster; sequential; parallel: cut FILE of\nany size; pipelined: tokenizer and tree "
+     "builder on a thread each;\n\"help\" lists all drivers"},
     HP_COMMON_OPTIONS,
     {CUTS, "cuts", "N,N,...", "cut at these byte offsets and nowhere else; implies --mode parallel"},
     {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element: \"div\", \"svg path\",\n\"math mi\""},
@@ -112,7 +112,7 @@ static int take_limits(const hp_arguments *arguments, hpar_options *options) {
 
 /* An exit code, or -1 to go on. */
 static int take(const hp_arguments *arguments, int id, request *request) {
-  static const char *const modes[] = {"auto", "sequential", "parallel", "pipelined", NULL};
+  static const char *const modes[] = {"auto", "sequential", "parallel", NULL};
   static const char *const formats[] = {"tree", "html", "none", NULL};
   size_t index = 0;
   if (id >= MAX_DEPTH && id <= MAX_INPUT) return take_limit(arguments, id, &request->options);
@@ -124,11 +124,11 @@ static int take(const hp_arguments *arguments, int id, request *request) {
       return -1;
     case LIMITS: return take_limits(arguments, &request->options);
     case MANY: request->many = true; return -1;
-    case MODE:
-      if (!hp_value_word(arguments, modes, &index)) return HP_EXIT_USAGE;
-      request->study.pipelined = index > HPAR_MODE_PARALLEL;
-      request->options.mode = request->study.pipelined ? HPAR_MODE_PARALLEL : (hpar_mode)index;
-      return -1;
+    case MODE: {
+      int code = hp_take_mode(arguments, modes, &index, &request->study);
+      request->options.mode = hp_chosen_driver(&request->study) ? HPAR_MODE_PARALLEL : (hpar_mode)index;
+      return code;
+    }
     case FORMAT:
       if (!hp_value_word(arguments, formats, &index)) return HP_EXIT_USAGE;
       request->format = (hp_format)index;
@@ -150,7 +150,7 @@ static int check_many(const request *request) {
   const hpar_options *o = &request->options;
   const char *other = o->max_errors                    ? "errors"
                       : request->study.cut_count       ? "cuts"
-                      : o->mode > HPAR_MODE_SEQUENTIAL ? "mode parallel or pipelined"
+                      : o->mode > HPAR_MODE_SEQUENTIAL ? "mode parallel or a driver"
                       : request->scripts.run           ? "scripts run"
                                                        : NULL;
   if (!other) return -1;
@@ -165,13 +165,14 @@ static int check(request *request) {
     return hp_bad_usage(&command, "one FILE is parsed, '%s' is a second; --many takes more", request->operands[1]);
   }
   bool sequential = request->options.mode == HPAR_MODE_SEQUENTIAL;
-  if (request->study.cut_count && (sequential || request->study.pipelined)) {
-    return hp_bad_usage(&command, "--cuts has no meaning with --mode %s", sequential ? "sequential" : "pipelined");
+  const char *driver = hp_chosen_driver(&request->study);
+  if (request->study.cut_count && (sequential || driver)) {
+    return hp_bad_usage(&command, "--cuts has no meaning with --mode %s", sequential ? "sequential" : driver);
   }
   if (request->study.cut_count) request->options.mode = HPAR_MODE_PARALLEL;
   if (request->options.mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) {
     hp_complain("--mode %s: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out",
-                request->study.pipelined ? "pipelined" : "parallel");
+                driver ? driver : "parallel");
     return HP_EXIT_USAGE;
   }
   return -1;

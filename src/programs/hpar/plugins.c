@@ -14,9 +14,9 @@ typedef struct plugin_file {
 static plugin_file files[MOST];
 static size_t file_count;
 
-static const char *const kinds[HP_PLUGIN_KINDS] = {"strategy", "predictor", "mode predictor", "cut policy"};
-static const char *(*const library_names[HP_PLUGIN_KINDS])(size_t) = {hpar_strategy_name, hpar_predictor_name,
-                                                                      hpar_mode_predictor_name, hpar_cut_policy_name};
+static const char *const kinds[HP_PLUGIN_KINDS] = {"strategy", "predictor", "mode predictor", "cut policy", "driver"};
+static const char *(*const library_names[HP_PLUGIN_KINDS])(size_t) = {
+    hpar_strategy_name, hpar_predictor_name, hpar_mode_predictor_name, hpar_cut_policy_name, hpar_driver_name};
 
 static hp_plugin_part predictor_at(const plugin_file *file, const hpar_predictor *const *list, size_t index) {
   const hpar_predictor *p = list ? list[index] : NULL;
@@ -30,11 +30,14 @@ static hp_plugin_part part_of(const plugin_file *file, hp_plugin_kind kind, size
   const hpar_plugin *p = file->plugin;
   const hpar_strategy *strategy = p->strategies ? p->strategies[kind == HP_PLUGIN_STRATEGY ? index : 0] : NULL;
   const hpar_cut_policy *policy = p->cut_policies ? p->cut_policies[kind == HP_PLUGIN_CUT_POLICY ? index : 0] : NULL;
+  const hpar_driver *driver = p->drivers ? p->drivers[kind == HP_PLUGIN_DRIVER ? index : 0] : NULL;
   switch (kind) {
     case HP_PLUGIN_PREDICTOR: return predictor_at(file, p->predictors, index);
     case HP_PLUGIN_MODE_PREDICTOR: return predictor_at(file, p->mode_predictors, index);
     case HP_PLUGIN_STRATEGY:
       return strategy ? (hp_plugin_part){strategy->name, strategy->summary, file->path, strategy} : (hp_plugin_part){0};
+    case HP_PLUGIN_DRIVER:
+      return driver ? (hp_plugin_part){driver->name, driver->summary, file->path, driver} : (hp_plugin_part){0};
     default: return policy ? (hp_plugin_part){policy->name, policy->summary, file->path, policy} : (hp_plugin_part){0};
   }
 }
@@ -47,12 +50,15 @@ hp_plugin_part hp_plugin_part_at(hp_plugin_kind kind, size_t index) {
 }
 
 static bool is_taken(hp_plugin_kind kind, const char *name) {
+  static const char *const modes[] = {"auto", "sequential", "parallel"};
   const char *own;
   hp_plugin_part part;
   for (size_t i = 0; (own = library_names[kind](i)); i++)
     if (!strcmp(own, name)) return true;
   for (size_t i = 0; (part = hp_plugin_part_at(kind, i)).part; i++)
     if (!strcmp(part.name, name)) return true;
+  for (size_t i = 0; kind == HP_PLUGIN_DRIVER && i < sizeof modes / sizeof *modes; i++)
+    if (!strcmp(modes[i], name)) return true;
   return !strcmp(name, "help");
 }
 

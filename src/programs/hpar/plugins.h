@@ -11,13 +11,14 @@ typedef enum hp_plugin_kind {
   HP_PLUGIN_PREDICTOR,
   HP_PLUGIN_MODE_PREDICTOR,
   HP_PLUGIN_CUT_POLICY,
+  HP_PLUGIN_DRIVER,
   HP_PLUGIN_KINDS
 } hp_plugin_kind;
 
 typedef struct hp_plugin_part {
   const char *name, *summary; /* the latter may be NULL */
   const char *file;
-  const void *part; /* hpar_strategy, hpar_predictor or hpar_cut_policy */
+  const void *part; /* hpar_strategy, hpar_predictor, hpar_cut_policy or hpar_driver */
 } hp_plugin_part;
 
 /* Loads the file of each --plugin on the command line that is not loaded. Options before it may

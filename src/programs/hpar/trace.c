@@ -55,7 +55,8 @@ static int write_trace(const hp_inspection *in) {
   FILE *file = hp_open_output(in->output);
   if (!file) return HP_EXIT_FAILED;
   const hpar_parser *parser = in->on_threads;
-  bool pipelined = in->study.pipelined;
+  const char *driver = hp_chosen_driver(&in->study);
+  bool pipelined = driver && !strcmp(driver, "pipelined");
   hp_json json = {.file = file};
   hp_json_open(&json, '{');
   hp_json_text_member(&json, "displayTimeUnit", "ns");

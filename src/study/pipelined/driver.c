@@ -1,6 +1,7 @@
 #include "study/pipelined/driver.h"
 
 #include "base/memory.h"
+#include "study/driven.h"
 #include "study/pipelined/stages.h"
 #include "study/state.h"
 
@@ -22,29 +23,34 @@ static hp_pipeline_config unpack(const hp_part_options *packed) {
 
 /*** whole parses ***/
 
-/* Returns the pool of the parse; NULL: both stages run on the calling thread. */
-static hp_pool *pool_for_stages(hp_session *session, const hp_config *config) {
-  if (config->other_threads < 2) return NULL;
-  return hp_team_threads(&session->team, config->parallel.executor.wait, 2) ? session->team.pool : NULL;
+static void run_stages(hp_driven *d) {
+  hp_study_state *state = d->session->study;
+  hp_pipeline_config own = unpack(&d->config->other_options);
+  hp_pool *pool = d->shown.threads > 1 ? d->session->team.pool : NULL;
+  hp_parse_pipelined(&state->stages, pool, &d->session->engine, d->request, &own, &state->pipeline_counters);
+  atomic_store(&d->not_bound, state->pipeline_counters.not_bound);
+  d->shown.has_ended = true;
 }
 
-static void parse(hp_session *session, const hp_config *config, const hp_request *request) {
-  hp_study_state *state = hp_study_state_of(session);
-  if (!state) hp_unwind_now(&session->engine.unwind, HPAR_ERROR_MEMORY);
-  hp_pipeline_config own = unpack(&config->other_options);
-  hp_pipeline_counters *counters = &state->pipeline_counters;
-  hp_parse_pipelined(&state->stages, pool_for_stages(session, config), &session->engine, request, &own, counters);
-  session->result.other.threads = counters->threads;
-  session->result.other.not_bound = counters->not_bound;
-  if (request->runs_scripts) hp_scripts_finish(&session->scripts);
+static void fail(hp_driven *d) { hp_unwind_now(&d->session->engine.unwind, HPAR_ERROR_MEMORY); }
+
+/* The stages need more than a driver of a plug-in has: the engine as a snapshot, tokens without
+ * their public form, and memory of the session between parses. */
+static void drive(hpar_driven_parse *parse, void *context) {
+  (void)context;
+  hp_driven *d = (hp_driven *)parse;
+  hp_study_state *state = hp_study_state_of(d->session);
+  if (!state) {
+    hp_drive_step(d, fail);
+    return;
+  }
+  hp_drive_step(d, run_stages);
+  hp_pipeline_abandon(&state->stages, d->session->team.pool);
 }
 
-static void stop(hp_session *session) {
-  hp_study_state *state = session->study;
-  if (state) hp_pipeline_abandon(&state->stages, session->team.pool);
-}
-
-const hp_other_driver hp_pipelined_driver = {.name = "pipelined", .parse = parse, .stop = stop};
+const hpar_driver hp_pipelined_driver = {HPAR_DRIVER_INIT, .name = "pipelined",
+                                         .summary = "HPar 3.2: a tokenizer on a thread ahead of the tree builder",
+                                         .threads = 2, .drive = drive};
 
 /*** pairs of threads ***/
 

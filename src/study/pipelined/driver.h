@@ -7,7 +7,7 @@
 #include "session/session.h"
 #include "study/pipelined/config.h"
 
-extern const hp_other_driver hp_pipelined_driver;
+extern const hpar_driver hp_pipelined_driver;
 extern const hp_pairs hp_pipelined_pairs;
 
 hp_part_options hp_pack_pipeline(const hp_pipeline_config *config);

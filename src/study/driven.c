@@ -1,0 +1,152 @@
+#include "study/driven.h"
+
+#include "base/memory.h"
+#include "platform/affinity.h"
+#include "tree/engine_loop.h"
+
+#include <stdatomic.h>
+
+/*** steps ***/
+
+static void show_progress(hp_driven *d) {
+  const hp_engine *engine = &d->session->engine;
+  d->shown.at = d->has_token ? d->token.start : (size_t)(engine->tokenizer.at - engine->tokenizer.base);
+  d->shown.tokens = engine->tokens;
+  d->shown.nodes = engine->builder.node_count;
+}
+
+typedef struct step_call {
+  hp_driven *driven;
+  void (*step)(hp_driven *driven);
+  bool has_returned;
+} step_call;
+
+static hpar_status run_step(void *argument) {
+  step_call *call = argument;
+  call->step(call->driven);
+  call->has_returned = true;
+  return HPAR_OK;
+}
+
+bool hp_drive_step(hp_driven *d, void (*step)(hp_driven *driven)) {
+  step_call call = {d, step, false};
+  if (d->shown.has_ended) return false;
+  hpar_status status = hp_try(&d->session->engine.unwind, run_step, &call);
+  if (!call.has_returned) {
+    d->failed = d->shown.has_ended = true;
+    d->status = status;
+  }
+  show_progress(d);
+  return !d->shown.has_ended;
+}
+
+static void build_token(hp_driven *d) {
+  hp_engine *engine = &d->session->engine;
+  if (!d->has_token) return;
+  bool is_last = d->token.kind == HP_TOKEN_EOF;
+  d->has_token = d->token_is_shown = false;
+  engine->tokens += !is_last;
+  hp_exact_token(&engine->builder, &d->token);
+  if (is_last) d->shown.has_ended = true;
+}
+
+static void read_token(hp_driven *d) {
+  hp_engine *engine = &d->session->engine;
+  if (!d->has_token) hp_next_token_inside(&engine->tokenizer, &d->token, engine->builder.top->name);
+  d->has_token = true;
+  hp_show_token(engine, &d->token, &d->attributes, &d->shown_token);
+  d->token_is_shown = true;
+}
+
+/*** the functions of hpar_driven_parse ***/
+
+static bool build(hpar_driven_parse *parse) { return hp_drive_step((hp_driven *)parse, build_token); }
+
+static const hpar_token *next(hpar_driven_parse *parse) {
+  hp_driven *d = (hp_driven *)parse;
+  return d->token_is_shown || hp_drive_step(d, read_token) ? &d->shown_token : NULL;
+}
+
+static void advance_to_end(hp_driven *d) {
+  build_token(d);
+  if (d->shown.has_ended) return;
+  hp_engine_run_fast(&d->session->engine, HP_TO_END);
+  d->shown.has_ended = true;
+}
+
+/* hpar_driven_parse.at is where the steps go to. */
+static void advance_near(hp_driven *d) {
+  hp_engine *engine = &d->session->engine;
+  const char *near = engine->tokenizer.base + d->shown.at;
+  build_token(d);
+  if (!d->shown.has_ended && hp_engine_run_fast(engine, near) == HP_LOOP_ENDED) d->shown.has_ended = true;
+}
+
+static bool advance(hpar_driven_parse *parse, size_t near) {
+  hp_driven *d = (hp_driven *)parse;
+  if (near >= parse->length) return hp_drive_step(d, advance_to_end);
+  if (near <= parse->at) return !parse->has_ended;
+  parse->at = near;
+  return hp_drive_step(d, advance_near);
+}
+
+static void work_on_thread(void *context, unsigned thread) {
+  hp_driven *d = context;
+  if (!hp_bind_thread(d->config->bind ? HPAR_AFFINITY_CORES : HPAR_AFFINITY_NONE, thread))
+    atomic_store(&d->not_bound, true);
+  d->work(d->context, thread);
+}
+
+static void join(hpar_driven_parse *parse) {
+  hp_driven *d = (hp_driven *)parse;
+  if (d->works) hp_pool_join(d->session->team.pool);
+  d->works = false;
+}
+
+static void start(hpar_driven_parse *parse, void (*work)(void *context, unsigned thread), void *context) {
+  hp_driven *d = (hp_driven *)parse;
+  if (parse->threads < 2 || !work) return;
+  join(parse);
+  d->work = work;
+  d->context = context;
+  d->works = true;
+  hp_pool_start(d->session->team.pool, parse->threads, work_on_thread, d);
+}
+
+/*** the parse ***/
+
+/* Returns the number of threads for the driver, with the calling one. */
+static unsigned find_threads(hp_session *session, const hp_config *config) {
+  unsigned wanted = config->other_threads;
+  if (wanted < 2 || !hp_team_threads(&session->team, config->parallel.executor.wait, wanted)) return 1;
+  unsigned has = hp_pool_threads(session->team.pool);
+  return has < wanted ? has : wanted;
+}
+
+static void parse(hp_session *session, const hp_config *config, const hp_request *request) {
+  const hpar_driver *driver = config->other_data;
+  hp_driven driven = {.shown = {.text = request->text,
+                                .length = request->length,
+                                .scripting = request->scripting,
+                                .threads = find_threads(session, config),
+                                .advance = advance,
+                                .next = next,
+                                .build = build,
+                                .start = start,
+                                .join = join},
+                      .session = session,
+                      .config = config,
+                      .request = request};
+  show_progress(&driven);
+  driver->drive(&driven.shown, driver->context);
+  join(&driven.shown);
+  advance(&driven.shown, SIZE_MAX);
+  hp_free(driven.attributes.items);
+  session->result.other.name = driver->name ? driver->name : "custom";
+  session->result.other.threads = driven.shown.threads;
+  session->result.other.not_bound = atomic_load(&driven.not_bound);
+  if (driven.failed) hp_unwind_now(&session->engine.unwind, driven.status);
+  if (request->runs_scripts) hp_scripts_finish(&session->scripts);
+}
+
+const hp_other_driver hp_study_driver = {.parse = parse};
