@@ -9,6 +9,7 @@
   tables     the modules of docs/architecture.md are the folders of src/ in the order of scripts/check-layers, and its
              instances are the files that include the template
   size       README.md has at most 150 lines, docs/ at most 20,000 words and twelve decisions, a decision at most 600 words
+  runs       a run that a page names is in results/, or is listed there as removed
   figures    a measured speed has one home, the report of the run: no page types one
   picture    README.md's picture is the one that scripts/readme-picture draws, with matplotlib"""
 import glob
@@ -116,6 +117,15 @@ def check_figures(name, text):
         check(False, f"{name}:{text.count(chr(10), 0, match.start()) + 1}: the typed speed {match[0]!r}; its home is paper/report.md")
 
 
+def check_runs(name, text):
+    """A run that a page names is in results/, or results/README.md lists it as removed."""
+    with open(os.path.join(ROOT, "results", "README.md"), encoding="utf-8") as file:
+        removed = file.read().split("## Removed runs")[1]
+    for path in set(re.findall(r"results/[\w-]+/\d{4}-\d\d-\d\d-\w+(?:/[\w-]+)?", text)):
+        known = os.path.isdir(os.path.join(ROOT, path)) or path.split("/")[2] in removed
+        check(known, f"{name}: {path} is not there, and results/README.md does not list it as removed")
+
+
 def load_order():
     loader = importlib.machinery.SourceFileLoader("check_layers", os.path.join(ROOT, "scripts", "check-layers"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", loader))
@@ -185,6 +195,7 @@ def main():
                 text = file.read()
             check_links(name, text)
             functions += check_functions(name, text)
+            check_runs(name, text)
             if name.startswith("docs/") or "/" not in name:
                 check_paths(name, text)
                 check_languages(name, text)

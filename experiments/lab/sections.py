@@ -64,6 +64,11 @@ def _part(name, store):
                 [session["load"][0] for session in sessions if session.get("load")])
 
 
+def has_result(name, store):
+    """Whether the report takes the experiment from this store."""
+    return name in describe.names() and _part(name, store).section.verdict != cells.NOT_YET
+
+
 def make(folder, check=True, others=()):
     """The parts in order, and the run's and the machine's descriptions. An experiment without a result in `folder` comes
     from the first of `others` that has one."""

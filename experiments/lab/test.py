@@ -204,6 +204,56 @@ class Runner(unittest.TestCase):
             self.assertIn("missing", again.damage()[0])
 
 
+    def test_packed(self):
+        """A packed run has the same records and hashes, a changed one is found, and a later line unpacks it."""
+        with Experiment([{"id": "{n}", "each": {"n": 2}, "command": "/bin/echo {n}"}]) as experiment:
+            experiment.run()
+            path, records = experiment.store.file("t", store.RUNS), experiment.records()
+            store.Store(experiment.store.path).pack()
+            self.assertFalse(os.path.exists(path))
+            packed = store.Store(experiment.store.path)
+            self.assertEqual((packed.runs("t"), packed.damage()), (records, []))
+            with open(path + store.PACKED, "rb") as file:
+                data = file.read()
+            for damaged in data[:-9], data[:20] + b"x" + data[21:]:
+                with open(path + store.PACKED, "wb") as file:
+                    file.write(damaged)
+                self.assertEqual(len(packed.damage()), 1)
+            with open(path + store.PACKED, "wb") as file:
+                file.write(data)
+            packed.append("t", records[0])
+            again = store.Store(experiment.store.path)
+            self.assertEqual((again.runs("t"), again.damage()), ([*records, records[0]], []))
+            again.drop("t")
+            self.assertEqual((again.experiments(), os.path.exists(os.path.dirname(path))), ([], False))
+
+
+class Kept(unittest.TestCase):
+    """The runs in results/."""
+
+    def test_unchanged(self):
+        runs = glob.glob(os.path.join(ROOT, "results", "*", "*", "run.json"))
+        for path in runs:
+            self.assertEqual(store.Store(os.path.dirname(path)).damage(), [], path)
+
+    def test_listed(self):
+        """Each run has a line in results/README.md, and the report has each run that results/current lists."""
+        with open(os.path.join(ROOT, "results", "README.md"), encoding="utf-8") as file:
+            text = file.read()
+        for path in glob.glob(os.path.join(ROOT, "results", "*", "*", "run.json")):
+            self.assertIn(f"| {os.path.basename(os.path.dirname(path))} |", text)
+        for folder in store.current(ROOT):
+            self.assertTrue(os.path.exists(os.path.join(folder, "run.json")), folder)
+
+    def test_small(self):
+        """The files that git has are at most 3 MB."""
+        done = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "results"], capture_output=True, text=True, check=False)
+        names = [name for name in done.stdout.split("\0") if name and os.path.exists(os.path.join(ROOT, name))]
+        if not names:
+            self.skipTest("no git checkout")
+        self.assertLessEqual(sum(os.path.getsize(os.path.join(ROOT, name)) for name in names), 3_000_000)
+
+
 class Tags(HTMLParser):
     """Tags that do not match, and ids that come twice."""
     VOID = {"meta", "img", "br", "link"}
