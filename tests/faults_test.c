@@ -135,7 +135,7 @@ enum { UNDER_TSAN = 0 };
 #endif
 
 static void every_allocation(const char *name, way ways) {
-  const uint64_t step = (UNDER_TSAN || compare_scale() < 10) && !compare_full() ? 5 : 1;
+  const uint64_t step = compare_full() ? 1 : UNDER_TSAN || compare_scale() < 15 ? 5 : compare_scale() < 100 ? 2 : 1;
   for (way which = SEQUENTIAL; which < ways; which++) {
     if (!possible(which)) continue;
     hpar_parser *parser = NULL;

@@ -23,11 +23,13 @@ static hpar_status collect(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
-/* Encodes every character, decodes all codes at once, and compares. Returns the number. */
+/* Encodes every character, decodes all codes at once, and compares. Returns the number. Encodings
+ * of one byte have no character beyond U+FFFF, and search 128 entries to find that out: a part of
+ * these characters suffices. */
 static uint32_t check_characters(const char *label, const hp_encoder *encoder) {
   buffer codes = {0}, wanted = {0}, decoded = {0};
-  uint32_t count = 0;
-  for (uint32_t c = 0x80; c < 0x110000; c++) {
+  uint32_t count = 0, step = encoder->encoding->kind == HP_ENCODING_SINGLE_BYTE ? 97 : 1;
+  for (uint32_t c = 0x80; c < 0x110000; c += c < 0x10000 ? 1 : step) {
     unsigned char code[HP_MAX_CODE];
     char utf8[8];
     if (c == 0xD800) c = 0xE000;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHORT = 300, LONG = 1 << 20, KINDS = 13 };
+enum { SHORT = 300, LONG = 1 << 18, KINDS = 13 };
 
 typedef enum kind {
   TEXT,
