@@ -76,7 +76,7 @@ def by_cores(data, result):
             last = max(threads)
             series.append(("projected", [(last, means[last])] + sorted(far.items()), False))
         axes = figure.subplots()
-        draw.lines(axes, series, "cores", "speed-up", log_x=2)
+        draw.lines(axes, series, "cores", "speed-up, above 2 cores projected" if further else "speed-up", log_x=2)
         axes.plot([*threads, *further], [*threads, *further], color=draw.GREY, linewidth=0.8, linestyle=":")
         axes.set_ylim(0, max(value.mean for _, points, _ in series for _, value in points) * 1.25)
         axes.set_xticks([*threads, *further], [str(n) for n in [*threads, *further]])

@@ -12,6 +12,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: 
 BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#888888")
 COLOURS = [BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY]
+# Lines differ by their marks and their dashes, so two greys are enough for them.
+_STROKES = ["-", (0, (6, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (2, 1))]
 _GREY_SERIES = ["#303030", "#b8b8b8", "#787878", "#a0a0a0", "#505050", "#c4c4c4", "#909090"]
 _GREYS = {"COLOURS": _GREY_SERIES, "BLUE": "#303030", "SKY": "#c4c4c4", "GREY": "#787878"}
 MARKS = ["o", "s", "^", "D", "v", "P", "X"]
@@ -92,10 +94,12 @@ def lines(axes, series, x_label, y_label, log_x=False, log_y=False):
         if not points:
             continue
         values = [value for _, value in points]
+        in_grey = COLOURS is _GREY_SERIES
+        colour = ("#000000", "#777777")[i % 2] if in_grey else COLOURS[i % len(COLOURS)]
+        stroke = (_STROKES[i % len(_STROKES)] if in_grey else "-") if is_measured else "--"
         axes.errorbar([x for x, _ in points], [value.mean for value in values], yerr=errors(values), label=name,
-                      color=COLOURS[i % len(COLOURS)], marker=MARKS[i % len(MARKS)],
-                      markerfacecolor=COLOURS[i % len(COLOURS)] if is_measured else "white",
-                      linestyle="-" if is_measured else "--", linewidth=1.2, elinewidth=0.9)
+                      color=colour, marker=MARKS[i % len(MARKS)], markerfacecolor=colour if is_measured else "white",
+                      linestyle=stroke, linewidth=1.0 if in_grey else 1.2, elinewidth=0.5 if in_grey else 0.9)
     limit(axes, [value for _, points, _ in series for _, value in points])
     if log_x == 2:
         ticks = sorted({x for _, points, _ in series for x, _ in points})

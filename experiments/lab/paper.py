@@ -134,11 +134,15 @@ def values(found, text):
     return lines, missing
 
 
-def _cell(item, with_interval, missing=None):
+def _cell(item, kind, missing=None):
+    """A cell of a table: its mean, "ci" with its interval, or the "best" run."""
+    with_interval = kind == "ci"
     if isinstance(item, cells.Missing):
         if missing:
             return latex.safe(missing)
         return rf"\textit{{{latex.safe(shorten(item.reason.split(':')[0], 24))}}}"
+    if isinstance(item, cells.Number) and kind == "best":
+        return latex.safe(item.best_text() if item.value.best is not None else "--")
     if isinstance(item, cells.Number):
         return latex.safe(item.text() if with_interval else f"{item.value.mean:,.{item.digits}f}")
     return latex.safe(str(item).split(":")[0] if not with_interval else item)
@@ -153,7 +157,7 @@ def _tabular(heads, rows, layout=None):
 
 def table(found, one):
     """A table of selection.json. It has the rows of the table "from", and the columns [COLUMN or TABLE/COLUMN, heading], with
-    "ci" as third member for figures with their interval. "missing" is what missing figures show. "label" is the heading of the rows, whose names end at "label_end"
+    "ci" as third member for figures with their interval, and "best" for the shortest run. "missing" is what missing figures show. "label" is the heading of the rows, whose names end at "label_end"
     and have at most "label_limit" characters. "layout" is the argument of tabular."""
     try:
         source = found.table(one["from"])
@@ -170,7 +174,7 @@ def table(found, one):
                 item = found.row(home, slug(label))[found.column(home, rest)]
             except NoValue:
                 item = cells.Missing("none")
-            row.append(_cell(item, "ci" in column[2:], one.get("missing")))
+            row.append(_cell(item, (column[2:] or [None])[0], one.get("missing")))
         rows.append(row)
     return _tabular([one["label"], *(column[1] for column in one["columns"])], rows, one.get("layout"))
 

@@ -36,7 +36,7 @@ def analyse(data):
             continue
         cores = sorted(set.intersection(*(set(rows) for rows in found.values())))
         table = result.add(Table(f"work-span-{name}", f"Speed-up in instructions, {TITLES[name]}", ["page", *(f"{n} cores" for n in cores)],
-                                 "Instructions of the sequential parse over the span of the parallel parse."))
+                                 "A projection: instructions of the sequential parse over the span of the parallel parse. No core was measured."))
         for page, rows in found.items():
             table.row(page, *(Number(speedup(rows[n]), "", 2) for n in cores))
         means[name] = {n: mean([speedup(rows[n]) for rows in found.values()]) for n in cores}
@@ -62,8 +62,11 @@ def analyse(data):
 
     def show(figure):
         axes = figure.subplots()
-        draw.lines(axes, [(TITLES[name], [(n, numbers.Value(value)) for n, value in by_cores.items()], True)
-                          for name, by_cores in means.items()], "cores", "speed-up", log_x=2)
+        draw.lines(axes, [(TITLES[name], [(n, numbers.Value(value)) for n, value in by_cores.items()], False)
+                          for name, by_cores in means.items()], "virtual cores", "projected speed-up", log_x=2)
+        every = sorted({n for by_cores in means.values() for n in by_cores})
+        axes.plot(every, every, color=draw.GREY, linewidth=0.8, linestyle=":")
+        axes.set_ylim(0, 1.25 * max((value for by_cores in means.values() for value in by_cores.values()), default=1))
 
-    result.add(Plot("work-span", "Speed-up in instructions by cores", "Geometric means.", show))
+    result.add(Plot("work-span", "Projected speed-up in instructions by cores", "Geometric means. No core was measured. The dotted line is linear speed-up.", show))
     return result
