@@ -5,10 +5,11 @@
 FOLDER/previous/hpar has the headers of an older version: each such structure lacks its last field.
 FOLDER/next/hpar has those of a newer version: each structure has the field `added` at its end.
 FOLDER/layouts.c calls every public function that takes such a structure, or one that points to it.
-It is compiled with either version and runs with the library of this one. The structures and the
-functions come from the headers, so that a new one joins the test. A structure that no call takes is
-an error. So is a field after a structure of this kind that is a field itself: both grow at their
-ends.
+It is compiled with either version and runs with the library of this one. The error of a newer field
+has to name the structure and the byte of the field. The structures and the functions come from the
+headers, so that a new one joins the test. A structure that no call takes is an error. So is a field
+after a structure of this kind that is a field itself: both grow at their ends. So is padding at an
+end, because a newer field could be there, and programs do not initialise it.
 """
 
 import pathlib
@@ -59,6 +60,12 @@ def embedded_in(fields, names):
         sys.exit(f'layouts: no field may follow a structure with a size: {kinds}')
     field = fields[-1][0]
     return field.split()[1] if kinds[-1] in names and '*' not in field else None
+
+
+def last_of(fields):
+    """The name of the last field."""
+    declaration = re.sub(r'\{.*\}|\[[^]]*\]', '', fields[-1][0])
+    return re.search(r'(\w+)$', declaration.strip()).group(1)
 
 
 def main():
@@ -112,6 +119,8 @@ def main():
                     if all(link != l for _, path in ways[inner] for _, l in path):
                         ways[inner].append((way[0], way[1] + [(outer, link)]))
 
+    # Where options let a call explain a failure: in their field `error`.
+    explains = {name for name, fields in found.items() if any(f == 'hpar_error *error' for f, _, _ in fields)}
     cases = []
     for name, fields in found.items():
         if not ways[name]:
@@ -121,8 +130,11 @@ def main():
             is_array = split[at + 1:at + 2] == [('size_t', 'count')]
             error = 'NULL'
             values = []
+            options = [s for s in (kind.removeprefix('const ').removesuffix(' *') for kind, _ in split) if s in explains]
             for i, (kind, parameter) in enumerate(split):
-                if i == at:
+                if kind.removeprefix('const ').removesuffix(' *') in options:
+                    values.append(f'values_{options[0]}')
+                elif i == at:
                     values.append(f'values_{outermost}')
                 elif kind == 'hpar_error *':
                     values.append('&failure')
@@ -148,7 +160,9 @@ def main():
                 call = f'status = {call} ? HPAR_OK : HPAR_ERROR_ARGUMENT'
             else:
                 sys.exit(f'layouts: {function} returns {result}: nothing tells whether it worked')
-            links = ''.join(f' values_{o}[0].{l} = values_{n};' for (o, l), n in
+            if options:
+                error = f'text_of({error})'
+            links = ''.join(f' EXPLAINS(values_{o}[0]);' for o in options) + ''.join(f' values_{o}[0].{l} = values_{n};' for (o, l), n in
                             zip(path, [o for o, _ in path[1:]] + [name]))
             if path:
                 links += ''.join(f' SET_{kind}(values_{name}[0].{field});' for kind, field in
@@ -165,12 +179,16 @@ def main():
     variables = '\n'.join(f'static {name} values_{name}[2];' for name in found)
     resets = '\n'.join(f'  values_{n}[0] = values_{n}[1] = ({n}){{{n.upper()}_INIT}};' for n in found)
     acts = '\n'.join(f'    case {i}: {c[7]} {c[4]} {c[5]}; text = {c[6]}; break;' for i, c in enumerate(cases))
-    adds = '\n'.join(f'    case {i}: added = &values_{c[0]}[{int(c[3] == "ARRAY")}].{growth(c[0])}; break;'
+    adds = '\n'.join(f'    case {i}: at = &values_{c[0]}[{int(c[3] == "ARRAY")}]; '
+                     f'added = &values_{c[0]}[{int(c[3] == "ARRAY")}].{growth(c[0])}; break;'
                      for i, c in enumerate(cases))
+    ends = '\n'.join(f'_Static_assert({f"sizeof({n})" if embedded[n] else f"offsetof({n}, added)"} == '
+                     f'offsetof({n}, {last_of(f)}) + sizeof((({n} *)0)->{last_of(f)}), "{n} ends with padding");'
+                     for n, f in found.items())
     table = '\n'.join(f'    {{"{c[0]}", "{c[1]}", {c[3]}}},' for c in cases)
     (out / 'layouts.c').write_text(
         template.replace('@VARIABLES@', variables).replace('@RESETS@', resets).replace('@ACTS@', acts)
-        .replace('@ADDS@', adds).replace('@CASES@', table).replace('@STRUCTURES@', str(len(found))))
+        .replace('@ADDS@', adds).replace('@ENDS@', ends).replace('@CASES@', table).replace('@STRUCTURES@', str(len(found))))
 
 
 main()

@@ -250,6 +250,101 @@ static void check_refused_inputs(void) {
   CHECK_EQ(hpar_parser_error(parser)->item, 0);
 }
 
+/*** the error in the options ***/
+
+static hpar_error kept;
+
+/* Returns whether the call has failed, and the error in its options has all of this. */
+static bool explains(hpar_status status, const char *text, size_t item) {
+  return status == HPAR_ERROR_ARGUMENT && kept.status == status && strstr(kept.text, text) && !kept.offset &&
+         kept.item == item;
+}
+
+/* Returns whether the call has this status, and the error has the sentence of the status. */
+static bool reports(hpar_status status, hpar_status wanted) {
+  return status == wanted && kept.status == wanted && !strcmp(kept.text, wanted ? hpar_status_text(wanted) : "");
+}
+
+static hpar_status fail(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length, (void)context;
+  return HPAR_ERROR_IO;
+}
+
+static hpar_status fail_link(const hpar_link *link, void *context) {
+  (void)link, (void)context;
+  return HPAR_ERROR_CALLBACK;
+}
+
+static hpar_status fail_match(hpar_node element, uint32_t selector, void *context) {
+  (void)element, (void)selector, (void)context;
+  return HPAR_STOP;
+}
+
+static void check_read_errors(void) {
+  const hpar_node root = hpar_document_root(document);
+  int count = 0;
+  const hpar_text_options text = {HPAR_TEXT_OPTIONS_INIT, .error = &kept};
+  CHECK(explains(hpar_text(NULL, root, &text, drop, NULL), "document is NULL", SIZE_MAX));
+  CHECK(explains(hpar_text(document, root, &text, NULL, NULL), "write is NULL", SIZE_MAX));
+  CHECK(reports(hpar_text(document, root, &text, fail, NULL), HPAR_ERROR_IO));
+  CHECK(reports(hpar_text(document, root, &text, drop, NULL), HPAR_OK));
+  CHECK_EQ(hpar_text_copy(NULL, root, &text, NULL, 0), 0);
+  CHECK_STRING(kept.text, "document is NULL");
+  hpar_link_options links = {HPAR_LINK_OPTIONS_INIT, .document_url = "none", .error = &kept};
+  CHECK(explains(hpar_links(document, root, &links, count_link, &count), "hpar_link_options.document_url is \"none\"",
+                 SIZE_MAX));
+  hpar_error other;
+  CHECK(!hpar_links_all(document, root, &links, &other));
+  CHECK(other.status == kept.status && !strcmp(other.text, kept.text));
+  links.document_url = "http://a.b/";
+  CHECK(reports(hpar_links(document, root, &links, fail_link, NULL), HPAR_ERROR_CALLBACK));
+  hpar_link_list *all = hpar_links_all(document, root, &links, NULL);
+  CHECK(all && reports(HPAR_OK, HPAR_OK));
+  hpar_list_destroy(all);
+  hpar_select_options selects = {HPAR_SELECT_OPTIONS_INIT, .threads = HPAR_MAX_THREADS + 1, .error = &kept};
+  CHECK(explains(hpar_select(selectors, document, root, &selects, count_match, &count),
+                 "hpar_select_options.threads is 257; accepted: 0 to 256", SIZE_MAX));
+  selects = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT, .mode = (hpar_mode)3, .error = &kept};
+  CHECK(explains(hpar_select(selectors, document, root, &selects, count_match, &count), "hpar_select_options.mode is 3",
+                 SIZE_MAX));
+  selects.mode = HPAR_MODE_AUTO;
+  CHECK(explains(hpar_select(NULL, document, root, &selects, count_match, &count), "selectors is NULL", SIZE_MAX));
+  CHECK(reports(hpar_select(selectors, document, root, &selects, fail_match, NULL), HPAR_OK));
+}
+
+static void check_rewrite_errors(void) {
+  hpar_rewrite_page pages[2] = {{HPAR_REWRITE_PAGE_INIT, .bytes = page, .length = LENGTH},
+                                {HPAR_REWRITE_PAGE_INIT, .length = 1}};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .error = &kept};
+  CHECK(explains(hpar_rewrite_many(rules, &options, NULL, 1, NULL, NULL), "pages is NULL", SIZE_MAX));
+  CHECK(explains(hpar_rewrite_many(rules, &options, pages, 2, NULL, NULL), "hpar_rewrite_page.bytes is NULL", 1));
+  CHECK(explains(hpar_rewrite_many(NULL, &options, pages, 1, NULL, NULL), "hpar_rewrite_page.rules is NULL", 0));
+  CHECK(reports(hpar_rewrite_many(rules, &options, pages, 1, NULL, NULL), HPAR_OK));
+  CHECK(explains(hpar_rewrite(NULL, rules, &options, page, LENGTH, NULL, drop, NULL), "rewriter is NULL", SIZE_MAX));
+  CHECK(reports(hpar_rewrite(rewriter, rules, &options, page, LENGTH, NULL, fail, NULL), HPAR_ERROR_IO));
+  static const struct {
+    hpar_rewrite_options options;
+    const char *text;
+  } refused[] = {
+      {{HPAR_REWRITE_OPTIONS_INIT, .encoding = "none"}, "hpar_rewrite_options.encoding is \"none\""},
+      {{HPAR_REWRITE_OPTIONS_INIT, .fragment = "a b"}, "hpar_rewrite_options.fragment is \"a b\""},
+      {{HPAR_REWRITE_OPTIONS_INIT, .threads = 1000}, "hpar_rewrite_options.threads is 1000"},
+      {{HPAR_REWRITE_OPTIONS_INIT, .mode = (hpar_mode)3}, "hpar_rewrite_options.mode is 3"},
+      {{HPAR_REWRITE_OPTIONS_INIT, .utf16 = (hpar_utf16)3}, "hpar_rewrite_options.utf16 is 3"},
+      {{HPAR_REWRITE_OPTIONS_INIT, .on_failure = (hpar_on_failure)2}, "hpar_rewrite_options.on_failure is 2"},
+      {{HPAR_REWRITE_OPTIONS_INIT, .filter = true, .on_failure = HPAR_FAIL_PASS}, "because `filter` is set"},
+      {{HPAR_REWRITE_OPTIONS_INIT, .filter = true, .utf16 = HPAR_UTF16_PASS}, "because `filter` is set"},
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    options = refused[i].options;
+    options.error = &kept;
+    CHECK(explains(hpar_rewrite_many(rules, &options, pages, 1, NULL, NULL), refused[i].text, SIZE_MAX));
+    CHECK(explains(hpar_rewrite(rewriter, rules, &options, page, LENGTH, NULL, drop, NULL), refused[i].text, SIZE_MAX));
+    CHECK_STRING(hpar_rewriter_error(rewriter)->text, kept.text);
+    CHECK(explains(hpar_rewriter_begin(rewriter, rules, &options, drop, NULL), refused[i].text, SIZE_MAX));
+  }
+}
+
 int main(void) {
   const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p"};
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
@@ -280,6 +375,8 @@ int main(void) {
   clear_pages(1);
   clear_pages(3);
   check_refused_inputs();
+  check_read_errors();
+  check_rewrite_errors();
   /* Its layout never changes: programs do not initialise it. */
   CHECK_EQ(sizeof(hpar_error), 280);
   CHECK_EQ(offsetof(hpar_error, text), 24);

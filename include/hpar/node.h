@@ -108,9 +108,9 @@ typedef enum hpar_status {
 } hpar_status;
 
 /* Why a call failed. A parser and a rewriter keep the error of their last call. Other functions
- * fill an error of the caller in full, after a success as well: `status` is HPAR_OK then, and
- * `text` is empty. The caller need not initialise it, so that it has no size: its layout never
- * changes. */
+ * fill an error of the caller, their last argument or the field `error` of their options. They fill
+ * it in full, after a success as well: `status` is HPAR_OK then, and `text` is empty. The caller
+ * need not initialise it, so that it has no size: its layout never changes. */
 typedef struct hpar_error {
   hpar_status status;
   uint64_t offset; /* of the problem in a text that the caller gave, as a selector; otherwise 0 */
@@ -347,6 +347,7 @@ typedef struct hpar_text_options {
   bool all_elements;     /* leave out no element */
   bool keep_white_space; /* do not collapse white space */
   bool no_breaks;        /* break no lines and insert no tabs; `br` is ignored */
+  hpar_error *error;     /* filled by the call; NULL: none */
 } hpar_text_options;
 #define HPAR_TEXT_OPTIONS_INIT HPAR_SIZED(hpar_text_options)
 

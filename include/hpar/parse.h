@@ -11,9 +11,10 @@
  *
  * Zero in any field of a structure but `size` is its default, and `reserved` words are zero. `size`
  * lets a program and a library of different versions work together. The library takes zero for the
- * fields that an older caller does not have. It returns HPAR_ERROR_ARGUMENT if a newer caller sets
- * a field that the library lacks. It sets such fields of a structure that it fills to zero. In an
- * array, `size` of the first element is the distance of all elements.
+ * fields that an older caller does not have. If a newer caller sets a field that the library lacks,
+ * it returns HPAR_ERROR_ARGUMENT, and the error has the structure and the offset of the field. It
+ * sets such fields of a structure that it fills to zero. In an array, `size` of the first element
+ * is the distance of all elements.
  *
  * The tree depends on no option except `scripting`, `fragment`, `encoding` and the limits. One
  * thread at a time may use a parser. A parser keeps memory and threads between parses. Different
@@ -324,9 +325,10 @@ typedef struct hpar_input {
   size_t size;       /* HPAR_INPUT_INIT sets it */
   const char *bytes; /* may be NULL if `length` is 0; must stay as for hpar_parse */
   size_t length;
-  hpar_document *document; /* the caller's; each may be in one input only. NULL: the parser lends
-                              one until the callback returns */
-  hpar_status status;      /* the library sets it to the result of this input's parse */
+  hpar_status status; /* the library sets it to the result of this input's parse */
+  /* the caller's; each may be in one input only. NULL: the parser lends one until the callback
+   * returns */
+  hpar_document *document;
 } hpar_input;
 #define HPAR_INPUT_INIT HPAR_SIZED(hpar_input)
 

@@ -172,6 +172,7 @@ typedef struct hpar_link_options {
   const char *document_url; /* the URL of the document, in UTF-8; NULL: unknown */
   /* the label of the encoding of queries; NULL: that of the document, as in browsers */
   const char *query_encoding;
+  hpar_error *error; /* filled by the call; NULL: none */
 } hpar_link_options;
 #define HPAR_LINK_OPTIONS_INIT HPAR_SIZED(hpar_link_options)
 

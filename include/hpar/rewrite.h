@@ -272,14 +272,14 @@ typedef struct hpar_rule {
    * formatting elements that the parser opens again */
   bool implied;
   bool text_pieces; /* `text` and text actions receive pieces as they arrive, not whole texts */
-  /* for each element that matches, in document order. It changes nothing, and several threads find
-   * its elements: a query in parallel that builds no tree. */
-  hpar_found_callback found;
   /* The caller promises that the callbacks, except `document_end` and `found`, may run on any
    * thread, in any order, at the same time, and more than once. They depend on their object and on
    * constant data only, and call no function of a rewriter. docs/guides/rewrite.md, "Pure
    * callbacks", has the whole promise. */
   bool pure;
+  /* for each element that matches, in document order. It changes nothing, and several threads find
+   * its elements: a query in parallel that builds no tree. */
+  hpar_found_callback found;
 } hpar_rule;
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 
@@ -356,6 +356,8 @@ typedef struct hpar_rewrite_options {
    * starts threads and ends them before it returns */
   hpar_run_callback run;
   void *run_context;
+  /* filled by hpar_rewrite_many, hpar_rewrite and hpar_rewriter_begin; NULL: none */
+  hpar_error *error;
 } hpar_rewrite_options;
 #define HPAR_REWRITE_OPTIONS_INIT HPAR_SIZED(hpar_rewrite_options)
 

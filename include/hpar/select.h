@@ -75,6 +75,7 @@ typedef struct hpar_select_options {
    * them before it returns */
   hpar_run_callback run;
   void *run_context;
+  hpar_error *error; /* filled by the call; NULL: none */
 } hpar_select_options;
 #define HPAR_SELECT_OPTIONS_INIT HPAR_SIZED(hpar_select_options)
 

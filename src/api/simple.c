@@ -236,10 +236,15 @@ hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, con
   collection c = {.count = 0};
   char *text;
   hpar_error reason = {.text = ""};
-  hpar_status status = hp_report_links(document, top, options, collect_link, &c, &reason);
-  explain_status(error, status);
-  list *made = finish(&c, status, &text, error);
-  if (status == HPAR_ERROR_ARGUMENT) hp_set_error(error, status, 0, "%s", reason.text);
+  hpar_link_options own = {HPAR_LINK_OPTIONS_INIT};
+  hpar_status status = HPAR_OK;
+  if (options)
+    status = hp_read_sized(&own, sizeof own, options, "hpar_link_options", "HPAR_LINK_OPTIONS_INIT", &reason);
+  if (status == HPAR_OK) status = hp_report_links(document, top, &own, collect_link, &c, &reason);
+  list *made = finish(&c, status, &text, NULL);
+  hp_explain_status(&reason, made || status ? status : HPAR_ERROR_MEMORY);
+  if (error) *error = reason;
+  if (own.error) *own.error = reason;
   hpar_link *links = made ? (hpar_link *)(made + 1) : NULL;
   for (size_t i = 0; made && i < made->count; i++) {
     if (links[i].url.bytes) links[i].url.bytes = text;

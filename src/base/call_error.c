@@ -43,6 +43,7 @@ hpar_status hp_explain(hpar_error *error, hpar_status status, const char *format
 }
 
 hpar_status hp_explain_status(hpar_error *error, hpar_status status) {
+  if (!error) return status;
   if (status == HPAR_OK || !error->text[0] || error->status != status)
     return hp_set_error(error, status, 0, "%s", status ? hpar_status_text(status) : "");
   error->status = status;

@@ -18,7 +18,8 @@ HP_SHARED hpar_status hp_explain(hpar_error *error, hpar_status status, const ch
     __attribute__((format(printf, 3, 4)));
 
 /* Ends a call: sets the status, and the status's own sentence unless there is a text for it.
- * Empties the text of a success. Returns `status`. */
+ * Empties the text of a success. Returns `status`. `error` may be NULL. Otherwise it has been set
+ * since the beginning of the call. */
 hpar_status hp_explain_status(hpar_error *error, hpar_status status);
 
 /* Returns the result of a walk whose callback has returned `status` at last. */

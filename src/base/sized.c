@@ -47,6 +47,15 @@ hpar_status hp_read_sized(void *full, size_t size, const void *given, const char
   return check_unknown(size, given, size_of(given), type, error);
 }
 
+hpar_status hp_read_options(void *full, size_t size, const void *given, const char *type, const char *initialiser,
+                            hpar_error *const *error) {
+  hpar_status status = given ? hp_check_size(given, type, initialiser, NULL) : HPAR_OK;
+  if (!given || status != HPAR_OK) return status;
+  read_fields(full, size, given, size_of(given));
+  hp_explain(*error, HPAR_OK, "%s", "");
+  return check_unknown(size, given, size_of(given), type, *error);
+}
+
 void hp_write_sized(void *given, const void *full, size_t size) { write_fields(given, size_of(given), full, size); }
 
 /*** arrays ***/

@@ -2,8 +2,9 @@
 #define HP_BASE_SIZED_H
 
 /* Structures of the caller that begin with their size. The caller may be older or newer than the
- * library. A new field goes to the end, and not into the padding there: an older structure would
- * have the same size. */
+ * library. A new field goes to the end, and leaves no padding before it or behind it: programs do
+ * not initialise padding, so that an older library would find a value there, and a newer field in
+ * it would leave the size as it is. tests/layouts.py checks the ends. */
 
 #include "base/call_error.h"
 #include "base/target.h"
@@ -15,6 +16,12 @@
  * caller sets an unknown field. */
 HP_SHARED hpar_status hp_read_sized(void *full, size_t size, const void *given, const char *type,
                                     const char *initialiser, hpar_error *error);
+
+/* Reads options that have a field `error`, which is a field of `full`, too. Empties the caller's
+ * error, and explains a failure there. `given` may be NULL, for the defaults in `full`. The call
+ * ends with hp_explain_status. */
+hpar_status hp_read_options(void *full, size_t size, const void *given, const char *type, const char *initialiser,
+                            hpar_error *const *error);
 
 /* Checks the size of a structure that the library will fill. */
 HP_SHARED hpar_status hp_check_size(const void *given, const char *type, const char *initialiser, hpar_error *error);

@@ -338,13 +338,8 @@ static void write_below(writer *w, const char *base, hp_ref top) {
   }
 }
 
-hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
-                      hpar_write_callback write, void *context) {
-  hpar_text_options wanted = {HPAR_TEXT_OPTIONS_INIT};
-  if (!document || !write) return HPAR_ERROR_ARGUMENT;
-  if (options && hp_read_sized(&wanted, sizeof wanted, options, "hpar_text_options", "HPAR_TEXT_OPTIONS_INIT", NULL))
-    return HPAR_ERROR_ARGUMENT;
-  if (!node) return HPAR_OK;
+static hpar_status write_text_of(const hpar_document *document, hpar_node node, const hpar_text_options *wanted,
+                                 hpar_write_callback write, void *context) {
   hp_begin_use(&document->use);
   writer w;
   w.used = 0;
@@ -353,9 +348,9 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
   w.status = HPAR_OK;
   w.low = document->input.bytes;
   w.high = document->input.length < WIDTH ? NULL : w.low + document->input.length - WIDTH;
-  w.all = wanted.all_elements;
-  w.collapses = !wanted.keep_white_space;
-  w.breaks = !wanted.no_breaks;
+  w.all = wanted->all_elements;
+  w.collapses = !wanted->keep_white_space;
+  w.breaks = !wanted->no_breaks;
   w.line_is_empty = true;
   w.due = NOTHING;
   w.keeping = w.summary_count = 0;
@@ -381,6 +376,17 @@ hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_
   flush(&w);
   hp_document_end_use(document);
   return w.status;
+}
+
+hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
+                      hpar_write_callback write, void *context) {
+  hpar_text_options wanted = {HPAR_TEXT_OPTIONS_INIT};
+  hpar_status status =
+      hp_read_options(&wanted, sizeof wanted, options, "hpar_text_options", "HPAR_TEXT_OPTIONS_INIT", &wanted.error);
+  if (status == HPAR_OK && (!document || !write))
+    status = hp_explain(wanted.error, HPAR_ERROR_ARGUMENT, "%s is NULL", document ? "write" : "document");
+  if (status == HPAR_OK && node) status = write_text_of(document, node, &wanted, write, context);
+  return hp_explain_status(wanted.error, status);
 }
 
 size_t hpar_text_copy(const hpar_document *document, hpar_node node, const hpar_text_options *options, char *buffer,

@@ -48,6 +48,7 @@ static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, size_t inde
   hpar_rewrite_page page = page_at(j, index);
   hpar_rewrite_options options = j->options;
   options.mode = HPAR_MODE_SEQUENTIAL;
+  options.error = NULL; /* of the whole call: several threads are here */
   page.stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
   page.status =
       hpar_rewrite(rewriter, j->held[index], &options, page.bytes, page.length, &page.stats, page.write, page.context);
@@ -126,32 +127,52 @@ static void drop_rules(const many_job *j) {
   for (size_t i = 0; i < j->count; i++) hp_rules_end_use(j->held[i]);
 }
 
+/* Checks the pages, and sets `error->item` to the first wrong one. */
+static hpar_status check_pages(const many_job *j, hpar_error *error) {
+  for (size_t i = 0; i < j->count; i++) {
+    const hpar_rewrite_page page = page_at(j, i);
+    const char *problem = !page.bytes && page.length ? "bytes is NULL"
+                          : !page.rules              ? "rules is NULL, and the call has no rules"
+                                                     : NULL;
+    if (!problem) continue;
+    hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_rewrite_page.%s", problem);
+    if (error) error->item = i;
+    return HPAR_ERROR_ARGUMENT;
+  }
+  return HPAR_OK;
+}
+
+static hpar_status rewrite_all(many_job *j) {
+  if (!j->count) return HPAR_OK;
+  unsigned threads = make_rewriters(j, useful_threads(&j->options, j->count));
+  if (j->callback) j->is_done = hp_allocate_zeroed(j->count * sizeof *j->is_done);
+  j->held = hp_allocate(j->count * sizeof *j->held);
+  bool runs = threads && j->held && (!j->callback || j->is_done);
+  if (runs) {
+    hold_rules(j);
+    run(j, threads);
+    drop_rules(j);
+  }
+  for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j->rewriters[i]);
+  hp_free(j->rewriters);
+  hp_free((void *)j->is_done);
+  hp_free(j->held);
+  return runs ? HPAR_OK : HPAR_ERROR_MEMORY;
+}
+
 hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options, hpar_rewrite_page *pages,
                               size_t count, hpar_page_callback callback, void *context) {
-  if ((!pages && count) || (rules && !rules->is_compiled)) return HPAR_ERROR_ARGUMENT;
   many_job j = {.rules = rules, .count = count, .callback = callback, .context = context};
-  if (hp_read_rewrite_options(&j.options, options, NULL) || j.options.threads > HPAR_MAX_THREADS)
-    return HPAR_ERROR_ARGUMENT;
-  if (hp_check_sized_array(pages, count, sizeof *pages, "hpar_rewrite_page", "HPAR_REWRITE_PAGE_INIT", NULL))
-    return HPAR_ERROR_ARGUMENT;
-  j.pages = hp_sized_array_of(pages, count);
-  for (size_t i = 0; i < count; i++) {
-    const hpar_rewrite_page page = page_at(&j, i);
-    if ((!page.bytes && page.length) || !page.rules) return HPAR_ERROR_ARGUMENT;
-  }
-  if (!count) return HPAR_OK;
-  unsigned threads = make_rewriters(&j, useful_threads(&j.options, count));
-  if (callback) j.is_done = hp_allocate_zeroed(count * sizeof *j.is_done);
-  j.held = hp_allocate(count * sizeof *j.held);
-  bool runs = threads && j.held && (!callback || j.is_done);
-  if (runs) {
-    hold_rules(&j);
-    run(&j, threads);
-    drop_rules(&j);
-  }
-  for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j.rewriters[i]);
-  hp_free(j.rewriters);
-  hp_free((void *)j.is_done);
-  hp_free(j.held);
-  return runs ? HPAR_OK : HPAR_ERROR_MEMORY;
+  hpar_error *const error = hp_rewrite_error_of(options);
+  hpar_status status = hp_read_rewrite_options(&j.options, options, error);
+  if (status == HPAR_OK && !pages && count)
+    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "pages is NULL and count is %zu", count);
+  if (status == HPAR_OK && rules && !rules->is_compiled)
+    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
+  if (status == HPAR_OK)
+    status = hp_check_sized_array(pages, count, sizeof *pages, "hpar_rewrite_page", "HPAR_REWRITE_PAGE_INIT", error);
+  if (status == HPAR_OK) j.pages = hp_sized_array_of(pages, count);
+  if (status == HPAR_OK) status = check_pages(&j, error);
+  if (status == HPAR_OK) status = rewrite_all(&j);
+  return hp_explain_status(error, status);
 }

@@ -99,7 +99,8 @@ static hpar_status refuse_structure(hpar_rewriter *r, const hpar_error *error) {
 /* Begins a call from outside. Returns false if the rewriter is missing or in a call. */
 static bool enter(hpar_rewriter *r) { return r && hp_begin_sole_use(&r->calls.use); }
 
-static hpar_status leave(hpar_rewriter *r, hpar_status status) {
+/* Ends a call. `error` is that of the options, or NULL. */
+static hpar_status leave(hpar_rewriter *r, hpar_status status, hpar_error *error) {
   if (status != HPAR_OK && r->confirmer && r->options.filter && r->confirmer->progress.status == status)
     r->progress.error = r->confirmer->progress.error;
   const char *reason = r->calls.refusal     ? r->calls.refusal
@@ -111,11 +112,55 @@ static hpar_status leave(hpar_rewriter *r, hpar_status status) {
     r->calls.failure->text[0] = 0;
   if (status != HPAR_OK && r->calls.failure && reason != r->calls.failure->text)
     hp_explain(r->calls.failure, status, "%s", reason);
+  if (error) *error = *hpar_rewriter_error(r);
   if (hp_end_use(&r->calls.use)) free_rewriter(r);
   return status;
 }
 
+/* Explains that the rewriter is missing or in a call. */
+static hpar_status refuse_entry(const hpar_rewriter *r, hpar_error *error) {
+  return hp_explain(error, HPAR_ERROR_ARGUMENT, "rewriter is %s", r ? "in a call" : "NULL");
+}
+
 /*** begin ***/
+
+static hpar_status refuse_option(hpar_error *error, const char *name, unsigned value, const char *accepted) {
+  return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.%s is %u; accepted: %s", name, value, accepted);
+}
+
+/* Returns true if the text names a context element, and sets its namespace and local name. */
+static bool read_fragment(const char *text, uint8_t *ns, const char **name) {
+  *ns = !strncmp(text, "svg ", 4)    ? HPAR_NAMESPACE_SVG
+        : !strncmp(text, "math ", 5) ? HPAR_NAMESPACE_MATHML
+                                     : HPAR_NAMESPACE_HTML;
+  *name = text + (*ns == HPAR_NAMESPACE_SVG ? 4 : *ns == HPAR_NAMESPACE_MATHML ? 5 : 0);
+  return **name && !strpbrk(*name, " \t\n\f\r/>");
+}
+
+static hpar_status check_options(const hpar_rewrite_options *o, hpar_error *error) {
+  uint8_t ns;
+  const char *name;
+  if (o->mode > HPAR_MODE_PARALLEL)
+    return refuse_option(error, "mode", o->mode, "HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, HPAR_MODE_PARALLEL");
+  if (o->threads > HPAR_MAX_THREADS) return refuse_option(error, "threads", o->threads, "0 to HPAR_MAX_THREADS");
+  if (o->on_failure > HPAR_FAIL_PASS)
+    return refuse_option(error, "on_failure", o->on_failure, "HPAR_FAIL_STOP, HPAR_FAIL_PASS");
+  if (o->utf16 > HPAR_UTF16_REFUSE)
+    return refuse_option(error, "utf16", o->utf16, "HPAR_UTF16_DECODE, HPAR_UTF16_PASS, HPAR_UTF16_REFUSE");
+  if (o->filter && o->on_failure == HPAR_FAIL_PASS)
+    return refuse_option(error, "on_failure", o->on_failure, "HPAR_FAIL_STOP, because `filter` is set");
+  if (o->filter && o->utf16 == HPAR_UTF16_PASS)
+    return refuse_option(error, "utf16", o->utf16, "HPAR_UTF16_DECODE, HPAR_UTF16_REFUSE, because `filter` is set");
+  if (o->encoding && !hp_encoding_for_label(o->encoding, strlen(o->encoding)))
+    return hp_explain(error, HPAR_ERROR_ARGUMENT,
+                      "hpar_rewrite_options.encoding is \"%.60s\"; accepted: a label of the Encoding Standard",
+                      o->encoding);
+  if (o->fragment && !read_fragment(o->fragment, &ns, &name))
+    return hp_explain(error, HPAR_ERROR_ARGUMENT,
+                      "hpar_rewrite_options.fragment is \"%.60s\"; accepted: an element, as \"div\" or \"svg path\"",
+                      o->fragment);
+  return HPAR_OK;
+}
 
 hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given, hpar_error *error) {
   *full = (hpar_rewrite_options){HPAR_REWRITE_OPTIONS_INIT};
@@ -123,7 +168,13 @@ hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewri
   hpar_status status =
       hp_read_sized(full, sizeof *full, given, "hpar_rewrite_options", "HPAR_REWRITE_OPTIONS_INIT", error);
   full->size = sizeof *full;
-  return status;
+  return status == HPAR_OK ? check_options(full, error) : status;
+}
+
+hpar_error *hp_rewrite_error_of(const hpar_rewrite_options *options) {
+  hpar_rewrite_options full = {HPAR_REWRITE_OPTIONS_INIT};
+  hp_read_options(&full, sizeof full, options, "hpar_rewrite_options", "HPAR_REWRITE_OPTIONS_INIT", &full.error);
+  return full.error;
 }
 
 static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *options) {
@@ -146,12 +197,6 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *op
                            .filter = given.filter,
                            .mode = given.mode,
                            .threads = given.threads};
-  if ((unsigned)o->mode > HPAR_MODE_PARALLEL || o->threads > HPAR_MAX_THREADS)
-    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.mode or threads has an unknown value");
-  if ((unsigned)o->on_failure > HPAR_FAIL_PASS || (unsigned)o->utf16 > HPAR_UTF16_REFUSE)
-    return refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.on_failure or utf16 has an unknown value");
-  if (o->filter && (o->on_failure == HPAR_FAIL_PASS || o->utf16 == HPAR_UTF16_PASS))
-    return refuse(r, HPAR_ERROR_ARGUMENT, "a filter passes nothing on: see hpar_rewrite_options.on_failure and utf16");
   return HPAR_OK;
 }
 
@@ -188,18 +233,14 @@ static void open_rules(hpar_rewriter *r) {
 
 static bool takes_cdata(void *context) { return hp_outline_takes_cdata(context); }
 
-/* Returns false if the context element is invalid. */
-static bool begin_fragment(hpar_rewriter *r, const char *text) {
-  uint8_t ns = !strncmp(text, "svg ", 4)    ? HPAR_NAMESPACE_SVG
-               : !strncmp(text, "math ", 5) ? HPAR_NAMESPACE_MATHML
-                                            : HPAR_NAMESPACE_HTML;
-  text += ns == HPAR_NAMESPACE_SVG ? 4 : ns == HPAR_NAMESPACE_MATHML ? 5 : 0;
-  if (!*text || strpbrk(text, " \t\n\f\r/>")) return false;
+static void begin_fragment(hpar_rewriter *r, const char *fragment) {
+  uint8_t ns;
+  const char *text;
+  read_fragment(fragment, &ns, &text);
   hp_atom name = hp_names_add(&r->names, text, strlen(text));
   if (ns == HPAR_NAMESPACE_SVG) name = hp_svg_tag_name(name);
   hp_outline_begin_fragment(&r->outline, name, ns);
   hp_scanner_set_content(&r->scanner, hp_outline_content(&r->outline), HP_NO_ATOM);
-  return true;
 }
 
 static hpar_status open_stream(void *argument) {
@@ -218,8 +259,7 @@ static hpar_status open_stream(void *argument) {
   r->scanner.context = &r->outline;
   r->scanner.captures_doctypes = true;
   r->scanner.captures_comments = r->running.comments != 0;
-  if (r->options.fragment && !begin_fragment(r, r->options.fragment))
-    hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.fragment is no element");
+  if (r->options.fragment) begin_fragment(r, r->options.fragment);
   return HPAR_OK;
 }
 
@@ -281,9 +321,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
     r->progress.phase = HP_PHASE_BEGIN;
     if (r->options.encoding) {
       const hp_encoding *encoding = hp_encoding_for_label(r->options.encoding, strlen(r->options.encoding));
-      if (!encoding)
-        status = refuse(r, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.encoding is no label");
-      else if (is_utf16(encoding))
+      if (is_utf16(encoding))
         r->encoding.used = encoding; /* unless there is a byte order mark: see sniff */
       else
         status = set_encoding(r, encoding);
@@ -298,8 +336,9 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
 
 hpar_status hpar_rewriter_begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
                                 hpar_write_callback write, void *context) {
-  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
-  return leave(r, begin(r, rules, options, write, context));
+  hpar_error *error = hp_rewrite_error_of(options);
+  if (!enter(r)) return refuse_entry(r, error);
+  return leave(r, begin(r, rules, options, write, context), error);
 }
 
 /*** feed ***/
@@ -403,7 +442,7 @@ static hpar_status feed_some(hpar_rewriter *r, const char *bytes, size_t length)
 
 hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
   if (!enter(r)) return HPAR_ERROR_ARGUMENT;
-  return leave(r, feed_some(r, bytes, length));
+  return leave(r, feed_some(r, bytes, length), NULL);
 }
 
 /*** finish ***/
@@ -490,7 +529,7 @@ static hpar_status finish_stream(hpar_rewriter *r, hpar_rewrite_stats *stats) {
 
 hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
   if (!enter(r)) return HPAR_ERROR_ARGUMENT;
-  return leave(r, finish_stream(r, stats));
+  return leave(r, finish_stream(r, stats), NULL);
 }
 
 static hpar_status rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
@@ -507,6 +546,7 @@ static hpar_status rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar
 hpar_status hpar_rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
                          const char *bytes, size_t length, hpar_rewrite_stats *stats, hpar_write_callback write,
                          void *context) {
-  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
-  return leave(r, rewrite(r, rules, options, bytes, length, write, context, stats));
+  hpar_error *error = hp_rewrite_error_of(options);
+  if (!enter(r)) return refuse_entry(r, error);
+  return leave(r, rewrite(r, rules, options, bytes, length, write, context, stats), error);
 }

@@ -421,7 +421,10 @@ hpar_status hp_element_act(hp_element *element, const hpar_action *action);
 hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front, const char *content, size_t length,
                            hp_place_kind place);
 
-/* Copies the caller's options; NULL: the defaults. `error` may be NULL. */
+/* Returns where the options let their call explain a failure, or NULL. Empties the error there. */
+hpar_error *hp_rewrite_error_of(const hpar_rewrite_options *options);
+
+/* Copies and checks the caller's options; NULL: the defaults. `error` may be NULL. */
 hpar_status hp_read_rewrite_options(hpar_rewrite_options *full, const hpar_rewrite_options *given, hpar_error *error);
 
 #endif

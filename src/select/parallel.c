@@ -172,12 +172,20 @@ static hpar_status report(const job *j, hpar_match_callback callback, void *cont
   return HPAR_OK;
 }
 
-/* Reads the caller's options. Returns false if they are wrong. */
-static bool read_options(const hpar_select_options *given, hpar_select_options *options) {
+/* Reads the caller's options, and sets the number of threads. */
+static hpar_status read_options(const hpar_select_options *given, hpar_select_options *options) {
   *options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT};
-  if (given && hp_read_sized(options, sizeof *options, given, "hpar_select_options", "HPAR_SELECT_OPTIONS_INIT", NULL))
-    return false;
-  if (options->mode > HPAR_MODE_PARALLEL) return false;
+  hpar_status status = hp_read_options(options, sizeof *options, given, "hpar_select_options",
+                                       "HPAR_SELECT_OPTIONS_INIT", &options->error);
+  if (status != HPAR_OK) return status;
+  if (options->mode > HPAR_MODE_PARALLEL)
+    return hp_explain(options->error, HPAR_ERROR_ARGUMENT,
+                      "hpar_select_options.mode is %u; accepted: HPAR_MODE_AUTO, HPAR_MODE_SEQUENTIAL, "
+                      "HPAR_MODE_PARALLEL",
+                      options->mode);
+  if (options->threads > HPAR_MAX_THREADS)
+    return hp_explain(options->error, HPAR_ERROR_ARGUMENT, "hpar_select_options.threads is %u; accepted: 0 to %d",
+                      options->threads, HPAR_MAX_THREADS);
   if (options->mode == HPAR_MODE_SEQUENTIAL || (options->mode == HPAR_MODE_AUTO && !options->threads && !options->run))
     options->threads = 1;
 #if HPAR_PARALLEL
@@ -185,7 +193,7 @@ static bool read_options(const hpar_select_options *given, hpar_select_options *
 #else
   if (!options->run) options->threads = 1;
 #endif
-  return options->threads <= HPAR_MAX_THREADS;
+  return HPAR_OK;
 }
 
 /* Returns the smallest tree that is worth several threads. The walk for more than 64 instructions
@@ -196,12 +204,15 @@ static uint64_t min_extent(const hpar_selectors *set, const hpar_select_options 
   return bytes / sizeof(uint64_t);
 }
 
-hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document, hpar_node top,
-                        const hpar_select_options *given, hpar_match_callback callback, void *context) {
-  hpar_select_options options;
-  if (!set || !document || !callback || !read_options(given, &options)) return HPAR_ERROR_ARGUMENT;
-  if (options.threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top) ||
-      hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, &options))
+static hpar_status select_by(const hpar_selectors *set, const hpar_document *document, hpar_node top,
+                             const hpar_select_options *options, hpar_match_callback callback, void *context) {
+  if (!set || !document || !callback)
+    return hp_explain(options->error, HPAR_ERROR_ARGUMENT, "%s is NULL",
+                      !set        ? "selectors"
+                      : !document ? "document"
+                                  : "callback");
+  if (options->threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top) ||
+      hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, options))
     return hp_select_alone(set, document, top, callback, context);
   job *j = hp_allocate_zeroed(sizeof *j);
   if (!j) return HPAR_ERROR_MEMORY;
@@ -214,10 +225,10 @@ hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document
   hpar_status status = hp_checked_open(&j->checked, set, document, hp_root_of(document, top));
   if (status) {
     /* no memory */
-  } else if (j->extent < min_extent(set, &options)) {
+  } else if (j->extent < min_extent(set, options)) {
     status = hp_select_alone(set, document, top, callback, context);
-  } else if (make_ranges(j, options.threads)) {
-    run(j, options.threads, &options);
+  } else if (make_ranges(j, options->threads)) {
+    run(j, options->threads, options);
     status = report(j, callback, context);
   } else {
     status = HPAR_ERROR_MEMORY;
@@ -227,4 +238,12 @@ hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document
   hp_free(j->ranges);
   hp_free(j);
   return hp_selectors_end_use(set, document, status);
+}
+
+hpar_status hpar_select(const hpar_selectors *set, const hpar_document *document, hpar_node top,
+                        const hpar_select_options *given, hpar_match_callback callback, void *context) {
+  hpar_select_options options;
+  hpar_status status = read_options(given, &options);
+  if (status == HPAR_OK) status = select_by(set, document, top, &options, callback, context);
+  return hp_explain_status(options.error, status);
 }

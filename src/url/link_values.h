@@ -66,7 +66,8 @@ static inline hp_ref hp_next_in_tree(const char *memory, hp_ref top, hp_ref ref)
   return 0;
 }
 
-/* Does what hpar_links does, and sets `error` after HPAR_ERROR_ARGUMENT. */
+/* Does what hpar_links does, with options of this version, and sets `error` after
+ * HPAR_ERROR_ARGUMENT. */
 hpar_status hp_report_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                             hpar_link_callback callback, void *context, hpar_error *error);
 

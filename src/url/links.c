@@ -55,23 +55,21 @@ static void visit(walk *w, hp_ref ref, const hp_node *element) {
 
 hpar_status hp_report_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                             hpar_link_callback callback, void *context, hpar_error *error) {
-  hpar_link_options own = {HPAR_LINK_OPTIONS_INIT};
   if (!document || !callback)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s is NULL", document ? "callback" : "document");
-  if (options && hp_read_sized(&own, sizeof own, options, "hpar_link_options", "HPAR_LINK_OPTIONS_INIT", error))
-    return HPAR_ERROR_ARGUMENT;
   const hp_encoding *queries = document->input.encoding;
-  if (own.query_encoding && !(queries = hp_encoding_for_label(own.query_encoding, strlen(own.query_encoding))))
+  const char *label = options->query_encoding;
+  if (label && !(queries = hp_encoding_for_label(label, strlen(label))))
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_link_options.query_encoding is \"%.60s\"; accepted: a label of the Encoding Standard",
-                      own.query_encoding);
+                      label);
   hp_begin_use(&document->use);
   walk w = {.document = document, .memory = document->range.base, .callback = callback, .context = context};
   w.base.queries = w.url.queries = queries;
-  hpar_status status = hp_find_link_base(document, own.document_url, &w.base);
+  hpar_status status = hp_find_link_base(document, options->document_url, &w.base);
   if (status == HPAR_ERROR_ARGUMENT)
     hp_explain(error, status, "hpar_link_options.document_url is \"%.100s\"; accepted: an absolute URL",
-               own.document_url);
+               options->document_url);
   hp_plain_base_open(&w.plain, &w.base);
   for (hp_ref ref = status ? 0 : top; ref && !w.ended; ref = hp_next_in_tree(w.memory, top, ref)) {
     const hp_node *node = hp_node_at(w.memory, ref);
@@ -87,5 +85,9 @@ hpar_status hp_report_links(const hpar_document *document, hpar_node top, const 
 
 hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                        hpar_link_callback callback, void *context) {
-  return hp_report_links(document, top, options, callback, context, NULL);
+  hpar_link_options own = {HPAR_LINK_OPTIONS_INIT};
+  hpar_status status =
+      hp_read_options(&own, sizeof own, options, "hpar_link_options", "HPAR_LINK_OPTIONS_INIT", &own.error);
+  if (status == HPAR_OK) status = hp_report_links(document, top, &own, callback, context, own.error);
+  return hp_explain_status(own.error, status);
 }
