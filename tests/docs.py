@@ -10,7 +10,7 @@
              instances are the files that include the template
   size       README.md has at most 150 lines, docs/ at most 20,000 words and twelve decisions, a decision at most 600 words
   runs       a run that a page names is in results/, or is listed there as removed
-  figures    a measured speed has one home, the report of the run: no page types one
+  figures    a measured speed has one home, the report of the runs. A page prints it by reference: see REFERENCE
   picture    README.md's picture is the one that scripts/readme-picture draws, with matplotlib"""
 import glob
 import importlib.machinery
@@ -111,6 +111,21 @@ def check_languages(name, text):
 SPEED = re.compile(r"(\d[\d.,]*\s*([KMG]B|bytes|pages|documents|records)/s\b|\d[\d.,]*\s+times\s+(as fast|faster|the speed)|\b\d[\d.,]*x (faster|slower))")
 
 
+# A figure by reference: <!-- hpv KEY -->VALUE<!-- -->. The report gives the paper the value by the same key.
+REFERENCE = re.compile(r"<!-- (hpv|hpci|hpbest) (\S+) -->(.*?)<!-- -->", re.DOTALL)
+
+
+def check_references(name, text):
+    """The number of figures by reference, all of which are those of the report."""
+    with open(os.path.join(ROOT, "paper", "tables", "values.tex"), encoding="utf-8") as file:
+        values = {(kind, key): value.replace("$\\pm$", "±") for kind, key, value in
+                  re.findall(r"^\\hpset\{(\w+)\}\{([^}]*)\}\{(.*)\}$", file.read(), re.MULTILINE)}
+    found = REFERENCE.findall(text)
+    for kind, key, shown in found:
+        check(values.get((kind, key)) == shown, f"{name}: {kind} {key} is {values.get((kind, key))}, and not {shown}")
+    return len(found)
+
+
 SPEED_COLUMN = re.compile(r"^\|.*MB/s.*\|\n\| -", re.MULTILINE)
 
 
@@ -200,7 +215,7 @@ def main():
     names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "python/*.md", "results/*.md",
                                                                        "tests/*.md", "examples/*.md")
              for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))]
-    examples = functions = 0
+    examples = functions = references = 0
     check_defines()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -212,6 +227,8 @@ def main():
             if name.startswith("docs/") or "/" not in name:
                 check_paths(name, text)
                 check_languages(name, text)
+            references += check_references(name, text)
+            text = REFERENCE.sub(" ", text)
             if name != "CHANGELOG.md" and not name.startswith(("results/", "paper/")):
                 check_figures(name, text)
             for line, code in blocks(text):
@@ -224,6 +241,7 @@ def main():
     check_architecture()
     check_size()
     check(examples > 5, f"only {examples} examples were found")
+    check(references > 1, "README.md has no figures by reference")
     check(functions > 5, f"only {functions} links to functions were found")
     if subprocess.run([sys.executable, "-c", "import matplotlib"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
         done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "readme-picture"), "--check"], check=False)
