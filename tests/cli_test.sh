@@ -230,6 +230,13 @@ if [ $parallel = yes ]; then
   awk 'BEGIN { for (i = 0; i < 200; i++) printf "<svg><desc><math><mi>"; printf "<title>a<b></title></mi><title>c<d></title>" }' >deep.html
   run 0 compare --mode pipelined --repeat 1 deep.html
   out_has '1 of 1 equal'
+  run 0 compare --strategy enumerate --chunks 3 --repeat 1 deep.html
+  out_has '^start hypotheses of a chunk: 14.0 at the cut; '
+  out_has '^one is left in 0 of 2 chunks; the others are in raw text ([0-9]*), '
+  run 0 compare --json --strategy enumerate --chunks 3 --repeat 1 deep.html
+  json 'o["pages"][0]["convergence"]["chunks"] == 2 and o["summary"]["convergence"]["live_after"]["1"] == 28'
+  run 0 compare --json --chunks 3 --repeat 1 deep.html
+  json '"convergence" not in o["pages"][0] and "convergence" not in o["summary"]'
   run 2 parse --buffer-tokens 65537 page.html
   run 2 parse --mode pipelined --cuts 2 page.html
   err_has 'no meaning with --mode pipelined'

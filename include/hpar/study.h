@@ -111,6 +111,9 @@ typedef struct hpar_study {
   const char *driver;
   bool pipelined_workers; /* each worker is a tokenizer thread and a builder thread */
   bool inspect;           /* record chunks and times: see hpar_chunk_at */
+  /* inspect, and follow all start hypotheses of each chunk: see hpar_convergence. It takes up to
+   * 15 times as long as a tokenizer alone, after the measured time */
+  bool converge;
   hpar_pipeline_options pipeline;
   /* Plug-ins, which replace the names above. NULL: none. See hpar_plugin. */
   const struct hpar_strategy *custom_strategy;
@@ -222,6 +225,40 @@ typedef struct hpar_merge_level {
   uint64_t nanoseconds; /* of all threads */
 } hpar_merge_level;
 
+/* The construct in which a chunk begins. */
+typedef enum hpar_start_context {
+  HPAR_CONTEXT_NONE, /* a token begins at the cut. Inside text, set hpar_guess.first */
+  HPAR_CONTEXT_COMMENT,
+  /* or another construct that ends at ">": doctype, bogus comment, ... */
+  HPAR_CONTEXT_TAG,
+  HPAR_CONTEXT_DOUBLE_QUOTES, /* of an attribute's value */
+  HPAR_CONTEXT_SINGLE_QUOTES,
+  HPAR_CONTEXT_RAW_TEXT, /* of hpar_guess.element */
+  HPAR_CONTEXT_CDATA
+} hpar_start_context;
+
+enum { HPAR_CONVERGENCE_STEPS = 6 };
+
+/* How fast the start hypotheses of a chunk converge: one for each context and each element of raw
+ * text, as the strategy "enumerate" has them. PLAINTEXT is left out, because it never ends. Two
+ * hypotheses meet at the first place that is text for both, or where a token begins for both in the
+ * same state. From there on they are one. A hypothesis whose construct does not end in the chunk
+ * meets no other. */
+typedef struct hpar_convergence {
+  uint32_t hypotheses;                         /* at the cut */
+  uint32_t live_after[HPAR_CONVERGENCE_STEPS]; /* 1, 16, 64, 256, 1024 and 4096 bytes */
+  uint32_t live;                               /* at the end of the chunk */
+  uint32_t live_by_context[HPAR_CONTEXT_CDATA + 1];
+  uint64_t bytes_until_one; /* UINT64_MAX: more than one is left */
+} hpar_convergence;
+
+/* The sums over all chunks after the first. */
+typedef struct hpar_convergence_sums {
+  uint64_t chunks, hypotheses, live_after[HPAR_CONVERGENCE_STEPS], live;
+  uint64_t live_by_context[HPAR_CONTEXT_CDATA + 1];
+  uint64_t chunks_with_one, bytes_until_one; /* of the chunks in which one is left */
+} hpar_convergence_sums;
+
 /* All counters of a parse. The library writes `size` bytes at most, and sets the fields of a newer
  * caller that it does not have to zero. Counters that do not apply to the mode are 0. Texts have
  * static storage, except the names of a caller's predictor, strategy, cut policy and driver. */
@@ -320,6 +357,7 @@ typedef struct hpar_study_stats {
     uint64_t rollbacks;
     uint64_t reserved[7];
   } script;
+  hpar_convergence_sums convergence; /* with hpar_study.converge */
 } hpar_study_stats;
 
 /* Initialises `size`. */
@@ -440,8 +478,9 @@ typedef struct hpar_chunk {
   size_t failure_count;
   const hpar_byte_range *reparsed; /* by the merger */
   size_t reparsed_count;
-  uint64_t bytes_reparsed; /* of the text: their sum */
-  unsigned worker;         /* the thread that parsed it; 0 is the merger's */
+  uint64_t bytes_reparsed;      /* of the text: their sum */
+  hpar_convergence convergence; /* with hpar_study.converge; zeros for the first chunk */
+  unsigned worker;              /* the thread that parsed it; 0 is the merger's */
   struct {
     /* of that thread; prescan is a duration from parse_begin */
     uint64_t prescan, parse_begin, parse_end;
@@ -531,18 +570,6 @@ typedef struct hpar_cut {
   size_t length, begin, end;
   bool scripting; /* the scripting flag */
 } hpar_cut;
-
-/* The construct in which a chunk begins. */
-typedef enum hpar_start_context {
-  HPAR_CONTEXT_NONE, /* a token begins at the cut. Inside text, set hpar_guess.first */
-  HPAR_CONTEXT_COMMENT,
-  /* or another construct that ends at ">": doctype, bogus comment, ... */
-  HPAR_CONTEXT_TAG,
-  HPAR_CONTEXT_DOUBLE_QUOTES, /* of an attribute's value */
-  HPAR_CONTEXT_SINGLE_QUOTES,
-  HPAR_CONTEXT_RAW_TEXT, /* of hpar_guess.element */
-  HPAR_CONTEXT_CDATA
-} hpar_start_context;
 
 typedef struct hpar_guess {
   hpar_start_context context;

@@ -44,21 +44,19 @@ static size_t find_raw_texts(const hpar_cut *cut, size_t *starts, size_t most) {
   return count;
 }
 
-/* The classes that a start can be the end of, without raw text and PLAINTEXT. */
-enum { CLASSES = 5 };
+void hp_enumerate_ends(const hpar_cut *cut, size_t ends[HP_ENUMERATED]) {
+  const char *base = cut->text, *at = base + cut->begin, *limit = base + cut->end;
+  ends[0] = least(after(base, at, limit, "-->"), after(base, at, limit, "--!>"));
+  ends[1] = after_tag(base, at, limit, 0);
+  ends[2] = after_tag(base, at, limit, '"');
+  ends[3] = after_tag(base, at, limit, '\'');
+  ends[4] = after(base, at, limit, "]]>");
+}
 
 size_t hp_enumerate_starts(const hpar_cut *cut, size_t *starts, size_t most, void *context) {
   (void)context;
-  const char *base = cut->text, *at = base + cut->begin, *limit = base + cut->end;
-  const size_t ends[CLASSES + 1] = {
-      least(after(base, at, limit, "-->"), after(base, at, limit, "--!>")),
-      after_tag(base, at, limit, 0),
-      after_tag(base, at, limit, '"'),
-      after_tag(base, at, limit, '\''),
-      after(base, at, limit, "]]>"),
-      SIZE_MAX, /* PLAINTEXT */
-  };
-  if (most < CLASSES + 1) return 0;
-  memcpy(starts, ends, sizeof ends);
-  return CLASSES + 1 + find_raw_texts(cut, starts + CLASSES + 1, most - CLASSES - 1);
+  if (most < HP_ENUMERATED + 1) return 0;
+  hp_enumerate_ends(cut, starts);
+  starts[HP_ENUMERATED] = SIZE_MAX; /* PLAINTEXT */
+  return HP_ENUMERATED + 1 + find_raw_texts(cut, starts + HP_ENUMERATED + 1, most - HP_ENUMERATED - 1);
 }

@@ -30,6 +30,13 @@
 
 #include <hpar/study.h>
 
+/* The classes that end at a mark which needs no tokenizer: comment, tag, double quotes, single
+ * quotes, CDATA section. */
+enum { HP_ENUMERATED = 5 };
+
+/* Stores where the first token begins in each of these classes; SIZE_MAX: not in the chunk. */
+void hp_enumerate_ends(const hpar_cut *cut, size_t ends[HP_ENUMERATED]);
+
 /* The function hpar_strategy.starts. */
 size_t hp_enumerate_starts(const hpar_cut *cut, size_t *starts, size_t most, void *context);
 

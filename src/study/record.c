@@ -46,6 +46,7 @@ void hp_record_open(hp_record *r, uint64_t now) {
   r->has_lock = true;
   r->chunk_count = r->failure_count = r->again_count = r->event_count = r->pipeline_event_count = 0;
   r->lost = false;
+  r->convergence = (hpar_convergence_sums){0};
   r->trace.event = add_event;
   r->begin = now;
 }

@@ -25,8 +25,9 @@ typedef struct hp_record {
   size_t event_count, event_capacity;
   hpar_hazard_event *pipeline_events;
   size_t pipeline_event_count, pipeline_event_capacity;
-  hpar_chunk discarded; /* receives what is lost */
-  uint64_t begin;       /* time */
+  hpar_convergence_sums convergence; /* zeros unless hp_record_convergence was called */
+  hpar_chunk discarded;              /* receives what is lost */
+  uint64_t begin;                    /* time */
   bool lost, has_lock;
   pthread_mutex_t lock; /* of the events, the hazards and `lost` */
 } hp_record;

@@ -3,6 +3,7 @@
 #include "base/sized.h"
 #include "study/state.h"
 #if HPAR_PARALLEL
+#include "study/convergence.h"
 #include "study/custom.h"
 #include "study/cuts.h"
 #include "study/driven.h"
@@ -174,19 +175,37 @@ static hp_trace *begin_record(hp_session *session, uint64_t begin) {
   return &state->record.trace;
 }
 
+static hp_request request_of(const hp_config *config, hpar_document *document) {
+  return (hp_request){.document = document,
+                      .text = document->input.bytes,
+                      .length = document->input.length,
+                      .scripting = config->scripting};
+}
+
 static hpar_status complete_record(hp_session *session, const hp_config *config, hpar_document *document) {
   hp_study_state *state = session->study;
-  const hp_request request = {.document = document,
-                              .text = document->input.bytes,
-                              .length = document->input.length,
-                              .scripting = config->scripting};
+  const hp_request request = request_of(config, document);
   return hp_record_complete(&state->record, &request, config->fragment);
 }
 
 static const hp_inspector by_record = {begin_record, complete_record};
 
+#if HPAR_PARALLEL
+static hpar_status complete_with_convergence(hp_session *session, const hp_config *config, hpar_document *document) {
+  hp_study_state *state = session->study;
+  const hp_request request = request_of(config, document);
+  hpar_status status = complete_record(session, config, document);
+  return status == HPAR_OK ? hp_record_convergence(&state->record, &request) : status;
+}
+
+static const hp_inspector with_convergence = {begin_record, complete_with_convergence};
+#endif
+
 static void resolve_reading(hp_config *config, const hpar_study *study) {
-  if (study->inspect) config->inspection = &by_record;
+  if (study->inspect || study->converge) config->inspection = &by_record;
+#if HPAR_PARALLEL
+  if (study->converge) config->inspection = &with_convergence;
+#endif
   config->cuts = study->cut_count ? study->cuts : NULL;
   config->cut_count = study->cut_count;
 }
@@ -204,7 +223,7 @@ static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error 
   if (status != HPAR_OK) return status;
   config->other_options = p->pair_options = hp_pack_pipeline(&pipeline);
   resolve_reading(config, &study);
-  if (study.inspect) p->trace = &hp_job_record;
+  if (config->inspection) p->trace = &hp_job_record;
   /* A strategy that audits its guesses does so at each chunk boundary in turn. */
   if (study.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary && !o->resources.callback)
     p->order = &hp_merge_tree;

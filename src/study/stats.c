@@ -76,6 +76,7 @@ static void fill_driver(const hp_session *session, hpar_study_stats *stats) {
   const hp_study_state *state = session->study;
   if (session->result.driver == HP_DRIVER_PARALLEL) {
     fill_parallel(&session->parallel_counters, stats);
+    if (session->inspected) stats->convergence = state->record.convergence;
     const hp_pipeline_counters *pairs = hp_pairs_counters(&session->team);
     if (session->parallel_counters.has_pairs && pairs) fill_pipeline(pairs, stats);
   } else if (session->result.driver == HP_DRIVER_OTHER && session->result.other.name == hp_pipelined_driver.name) {

@@ -134,6 +134,17 @@ static hpar_status stop_spinning(const hp_comparison *c) {
   return status;
 }
 
+/* Follows the start hypotheses of the page's chunks. */
+static hpar_status follow_hypotheses(hp_comparison *c, hp_compared_page *page, const char *bytes) {
+  uint64_t ns;
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  c->study.converge = true;
+  hpar_status status = run_once(c, &c->modes[HP_COMPARE_PARALLEL], page, bytes, &ns, &stats);
+  c->study.converge = false;
+  page->convergence = stats.convergence;
+  return status;
+}
+
 static hpar_status measure(hp_comparison *c, hp_compared_page *page, const char *bytes) {
   uint64_t ns = 0, sum = 0;
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
@@ -154,6 +165,8 @@ static hpar_status measure(hp_comparison *c, hp_compared_page *page, const char 
   hpar_status status = time_modes(c, page, bytes, c->apart ? 1 : 0, c->mode_count);
   if (status) return status;
   check_equal(c, page);
+  if (c->converges) status = follow_hypotheses(c, page, bytes);
+  if (status) return status;
   for (size_t i = 0; i < c->mode_count; i++) qsort(c->modes[i].times, page->repeats, sizeof(uint64_t), by_number);
   return HPAR_OK;
 }
@@ -210,6 +223,8 @@ static void choose_modes(hp_comparison *c) {
   c->modes[HP_COMPARE_SIDE_BY_SIDE] = (hp_compared_mode){.name = "side-by-side", .mode = HPAR_MODE_SEQUENTIAL};
   unsigned threads = c->options.threads ? c->options.threads : 1;
   c->apart = c->options.parallel.wait == HPAR_WAIT_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
+  const char *strategy = c->study.custom_strategy ? NULL : c->study.strategy;
+  c->converges = !driver && strategy && !strcmp(strategy, "enumerate");
   c->mode_count = !hpar_predictor_name(0) ? HP_COMPARE_PARALLEL : c->many ? HP_COMPARE_MODES : HP_COMPARE_SIDE_BY_SIDE;
 }
 

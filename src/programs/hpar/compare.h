@@ -31,6 +31,7 @@ typedef struct hp_compare_totals {
   size_t pages, equal, not_parsed;
   hp_mean speedup_min, speedup_median, side_by_side;
   uint64_t bytes, tokens, log_entries, chunks, clean;
+  hpar_convergence_sums convergence;
 } hp_compare_totals;
 
 typedef struct hp_comparison {
@@ -38,7 +39,8 @@ typedef struct hp_comparison {
   hpar_study study; /* of `options` */
   size_t repeat;    /* 0: chosen by the page's time */
   bool as_json, many;
-  bool apart; /* the sequential runs come before the others, instead of in turn with them */
+  bool converges; /* also follow the start hypotheses, in a parse that is not timed */
+  bool apart;     /* the sequential runs come before the others, instead of in turn with them */
   size_t mode_count;
   hp_compared_mode modes[HP_COMPARE_MODES];
   hp_script_settings scripts;
@@ -54,6 +56,7 @@ typedef struct hp_compared_page {
   size_t bytes, repeats;
   bool equal;
   hp_script_run scripts; /* of one parse */
+  hpar_convergence_sums convergence;
 } hp_compared_page;
 
 /* Adds a measured page to the totals. */

@@ -27,6 +27,16 @@ static double per_thousand(uint64_t entries, uint64_t tokens) {
   return tokens ? 1000 * (double)entries / (double)tokens : 0;
 }
 
+static void add_convergence(hpar_convergence_sums *to, const hpar_convergence_sums *of) {
+  to->chunks += of->chunks;
+  to->hypotheses += of->hypotheses;
+  to->live += of->live;
+  for (int i = 0; i < HPAR_CONVERGENCE_STEPS; i++) to->live_after[i] += of->live_after[i];
+  for (int i = 0; i <= HPAR_CONTEXT_CDATA; i++) to->live_by_context[i] += of->live_by_context[i];
+  to->chunks_with_one += of->chunks_with_one;
+  to->bytes_until_one += of->bytes_until_one;
+}
+
 void hp_comparison_add(hp_comparison *c, const hp_compared_page *page) {
   hp_compare_totals *totals = &c->totals;
   totals->pages++;
@@ -42,6 +52,7 @@ void hp_comparison_add(hp_comparison *c, const hp_compared_page *page) {
   totals->log_entries += stats->log_entries;
   totals->chunks += stats->chunks;
   totals->clean += stats->chunks_clean;
+  add_convergence(&totals->convergence, &page->convergence);
 }
 
 static void print_heading(const hp_comparison *c) {
@@ -91,6 +102,26 @@ static void print_row(const hp_comparison *c, const hp_compared_page *page) {
   fflush(stdout);
 }
 
+static void print_convergence(const hpar_convergence_sums *sums) {
+  double chunks = sums->chunks ? (double)sums->chunks : 1;
+  printf("start hypotheses of a chunk: %.1f at the cut; %.1f, %.1f, %.1f, %.1f, %.1f, %.1f after 1, 16, 64, 256, 1024,"
+         " 4096 bytes; %.1f at its end\n",
+         (double)sums->hypotheses / chunks, (double)sums->live_after[0] / chunks, (double)sums->live_after[1] / chunks,
+         (double)sums->live_after[2] / chunks, (double)sums->live_after[3] / chunks,
+         (double)sums->live_after[4] / chunks, (double)sums->live_after[5] / chunks, (double)sums->live / chunks);
+  printf("one is left in %llu of %llu chunks", (unsigned long long)sums->chunks_with_one,
+         (unsigned long long)sums->chunks);
+  if (sums->chunks_with_one)
+    printf(", after %.1f bytes on average", (double)sums->bytes_until_one / (double)sums->chunks_with_one);
+  printf("; the others are in raw text (%llu), comments (%llu), tags and values (%llu), CDATA (%llu)\n",
+         (unsigned long long)sums->live_by_context[HPAR_CONTEXT_RAW_TEXT],
+         (unsigned long long)sums->live_by_context[HPAR_CONTEXT_COMMENT],
+         (unsigned long long)(sums->live_by_context[HPAR_CONTEXT_TAG] +
+                              sums->live_by_context[HPAR_CONTEXT_DOUBLE_QUOTES] +
+                              sums->live_by_context[HPAR_CONTEXT_SINGLE_QUOTES]),
+         (unsigned long long)sums->live_by_context[HPAR_CONTEXT_CDATA]);
+}
+
 static void print_summary(const hp_comparison *c) {
   const hp_compare_totals *totals = &c->totals;
   printf("%zu of %zu equal, ", totals->equal, totals->pages);
@@ -107,6 +138,7 @@ static void print_summary(const hp_comparison *c) {
       printf("%u copies side by side: %.3f of medians; splitting one reaches %.1f%% of that\n",
              c->modes[HP_COMPARE_SIDE_BY_SIDE].copies, hp_mean_of(&totals->side_by_side),
              100 * hp_mean_of(&totals->speedup_median) / hp_mean_of(&totals->side_by_side));
+    if (c->converges) print_convergence(&totals->convergence);
   } else {
     printf("; this build has no parallel parser, so nothing was compared\n");
   }
@@ -211,6 +243,7 @@ static void page_json(hp_comparison *c, const hp_compared_page *page) {
     hp_json_close(json, '}');
   }
   hp_json_close(json, '}');
+  if (c->converges) hp_report_convergence_json(json, &page->convergence);
   hp_json_close(json, '}');
 }
 
@@ -231,6 +264,7 @@ static void close_json(hp_comparison *c) {
     if (c->mode_count > HP_COMPARE_SIDE_BY_SIDE) real_member(json, "side_by_side", hp_mean_of(&totals->side_by_side));
     hp_json_number_member(json, "chunks", totals->chunks);
     hp_json_number_member(json, "chunks_clean", totals->clean);
+    if (c->converges) hp_report_convergence_json(json, &totals->convergence);
   }
   hp_json_close(json, '}');
   hp_json_close(json, '}');

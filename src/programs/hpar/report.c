@@ -160,6 +160,28 @@ void hp_report_stats(FILE *file, const hpar_study_stats *stats) {
     fprintf(file, "%-22s %.1f MB/s\n", "speed", (double)stats->bytes * 1e3 / (double)stats->ns.total);
 }
 
+void hp_report_convergence_json(hp_json *json, const hpar_convergence_sums *sums) {
+  static const char *const steps[HPAR_CONVERGENCE_STEPS] = {"1", "16", "64", "256", "1024", "4096"};
+  static const char *const contexts[] = {"data",          "comment",  "tag",  "double_quotes",
+                                         "single_quotes", "raw_text", "cdata"};
+  hp_json_key(json, "convergence");
+  hp_json_open(json, '{');
+  hp_json_number_member(json, "chunks", sums->chunks);
+  hp_json_number_member(json, "hypotheses", sums->hypotheses);
+  hp_json_key(json, "live_after");
+  hp_json_open(json, '{');
+  for (int i = 0; i < HPAR_CONVERGENCE_STEPS; i++) hp_json_number_member(json, steps[i], sums->live_after[i]);
+  hp_json_close(json, '}');
+  hp_json_number_member(json, "live", sums->live);
+  hp_json_key(json, "live_by_context");
+  hp_json_open(json, '{');
+  for (int i = 0; i <= HPAR_CONTEXT_CDATA; i++) hp_json_number_member(json, contexts[i], sums->live_by_context[i]);
+  hp_json_close(json, '}');
+  hp_json_number_member(json, "chunks_with_one", sums->chunks_with_one);
+  hp_json_number_member(json, "bytes_until_one", sums->bytes_until_one);
+  hp_json_close(json, '}');
+}
+
 static void pipeline_json(hp_json *json, const hpar_study_stats *stats) {
   hp_json_key(json, "pipeline");
   hp_json_open(json, '{');

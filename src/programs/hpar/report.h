@@ -17,4 +17,7 @@ void hp_report_scripts_json(hp_json *json, const hpar_study_stats *stats);
 void hp_report_many(FILE *file, const hpar_many_stats *stats);
 void hp_report_many_json(hp_json *json, const hpar_many_stats *stats);
 
+/* Writes the member "convergence": how the start hypotheses of all chunks converge. */
+void hp_report_convergence_json(hp_json *json, const hpar_convergence_sums *sums);
+
 #endif
