@@ -62,7 +62,9 @@ typedef enum hpar_merge_order {
   HPAR_MERGE_TREE       /* all threads compose neighbouring logs pairwise first */
 } hpar_merge_order;
 
-/* The driver "pipelined": a tokenizer thread ahead of the tree builder. */
+/* The driver "pipelined": a tokenizer thread ahead of the tree builder. It is also the tokenizer
+ * off the main thread that WebKit and Blink had: 10,000 for buffer_tokens and 1,000 for
+ * batch_tokens are Blink's limits. docs/guides/experiments.md has the differences. */
 typedef struct hpar_pipeline_options {
   const char *predictor;  /* a name of hpar_pipeline_predictor_name; NULL: the default */
   unsigned buffer_tokens; /* tokens that the tokenizer may be ahead, up to 65536; 0: the default */
