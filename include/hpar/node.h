@@ -10,18 +10,16 @@
  *   }
  *
  * A document owns its nodes. A node is a 32-bit handle, which is valid for its document until the
- * next parse into that document, and until the document's destruction. HPAR_NO_NODE (0) means "no
- * node". A program keeps data of its own for nodes in a hash table by handle: a handle never
- * changes, but handles are not consecutive.
+ * next parse into it, its clearing and its destruction. HPAR_NO_NODE (0) means "no node". A handle
+ * never changes, so that a program can keep data for nodes in a hash table by handle.
  *
  * These rules hold for every function below, unless the function's comment gives another rule:
- * - For HPAR_NO_NODE, for a node of another kind, and if a pointer is NULL, a function returns 0,
- *   HPAR_NO_NODE, false or an empty string. The pointer of an empty string is not NULL.
- * - The behaviour is undefined for a handle of another document, and for a handle that a later
- *   parse has invalidated. No function detects such a handle.
- * - Strings are UTF-8 without a terminating NUL. They point into the input or the document. Neither
- *   the input nor the document may change or end while the caller uses them. The caller never frees
- *   them.
+ * - For HPAR_NO_NODE, for a node of another kind, and if a pointer is NULL, a function does nothing
+ *   and returns 0, HPAR_NO_NODE, false or an empty string. The pointer of that is not NULL.
+ * - The behaviour is undefined for a handle of another document, and for one that is not valid any
+ *   more. No function detects such a handle.
+ * - Strings are UTF-8 without a terminating NUL. They point into the input or the document, which
+ *   must stay and must not change while the caller uses them. The caller never frees them.
  * - Any number of threads may read the same document at once. A parse into a document, an edit, and
  *   its destruction, exclude every other call with that document. */
 
@@ -35,7 +33,6 @@
 #define HPAR_VERSION_MINOR 3
 #define HPAR_VERSION_PATCH 0
 #define HPAR_VERSION "0.3.0"
-
 /* MAJOR * 10000 + MINOR * 100 + PATCH, for comparisons in #if. */
 #define HPAR_VERSION_NUMBER (HPAR_VERSION_MAJOR * 10000 + HPAR_VERSION_MINOR * 100 + HPAR_VERSION_PATCH)
 
@@ -45,13 +42,9 @@
 #define HPAR_API __attribute__((visibility("default")))
 #endif
 
-/* What the macros HPAR_..._INIT stand for. All fields but `size` are zero, which is their default:
- *
- *   hpar_options options = {HPAR_OPTIONS_INIT};
- *
+/* What the macros HPAR_..._INIT stand for: all fields but `size` are zero, which is their default.
  * In C, fields may follow by their names, as in {HPAR_OPTIONS_INIT, .threads = 4}. In C++, assign
- * them after the initialisation. C++11 to C++17 have no such names, and C++20 compilers warn of
- * each field that is not named. */
+ * them afterwards, because C++20 compilers warn of each field that is not named. */
 #if defined __cplusplus && __cplusplus >= 201103L
 extern "C++" {
 template <class type> inline type hpar_sized() {
@@ -69,7 +62,7 @@ template <class type> inline type hpar_sized() {
 extern "C" {
 #endif
 
-/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. Any thread may call it. */
+/* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. */
 HPAR_API const char *hpar_version(void);
 
 /*** results of calls ***/
@@ -82,6 +75,7 @@ HPAR_API const char *hpar_version(void);
  * - A function that creates an object or a node stores it in its argument, or NULL or HPAR_NO_NODE
  *   after a failure. The caller destroys the object, and may pass NULL there.
  * - Any function that returns a status may return HPAR_ERROR_MEMORY.
+ * - Any number of threads may call functions without an object, as hpar_version, at once.
  * - A callback that can end its call returns a status. HPAR_OK goes on. Any other status ends the
  *   call, which returns this status. Only the walks over a finished tree (selections, links and
  *   resources) return HPAR_OK for HPAR_STOP, because a caller that has found enough did not fail.
@@ -96,9 +90,7 @@ typedef enum hpar_status {
   HPAR_ERROR_CALLBACK,    /* a callback of the caller failed */
   HPAR_STOP = 8,          /* no failure: a callback has what it needs */
   HPAR_RETIRE,            /* for callbacks of hpar/rewrite.h: their rule matches nothing more */
-
-  /* A limit of hpar_limits was reached. The document has the tree so far, and the statistics count
-   * the parsed part. */
+  /* a limit of hpar_limits: the document has the tree so far, which the statistics count */
   HPAR_LIMIT_DEPTH = 16,
   HPAR_LIMIT_NODES,
   HPAR_LIMIT_MEMORY,
@@ -115,25 +107,21 @@ typedef struct hpar_error {
   hpar_status status;
   uint64_t offset; /* of the problem in a text that the caller gave, as a selector; otherwise 0 */
   size_t item;     /* of the refused action of a rule, or element of an array; otherwise SIZE_MAX */
-  /* a sentence without a full stop, with the argument, its value, and what is accepted. The text is
-   * valid UTF-8: `?` replaces other bytes of the caller's strings */
+  /* a sentence without a full stop: the argument, its value, and what is accepted. It is UTF-8: `?`
+   * replaces other bytes of the caller's strings */
   char text[256];
 } hpar_error;
 
-/* Returns a short English sentence without a full stop for any value, in static storage. Any thread
- * may call it. */
+/* Returns a short English sentence without a full stop for any value, in static storage. */
 HPAR_API const char *hpar_status_text(hpar_status status);
 
 /*** documents ***/
 
 typedef struct hpar_document hpar_document;
-
-/* UTF-8 bytes without a terminating NUL. */
 typedef struct hpar_string {
   const char *bytes;
   size_t length;
 } hpar_string;
-
 typedef uint32_t hpar_node;
 #define HPAR_NO_NODE 0u
 
@@ -167,125 +155,97 @@ typedef struct hpar_attribute {
   hpar_string prefix, local_name, value;
 } hpar_attribute;
 
-/* Creates an empty document in `*document`: a document node without children. The caller destroys
- * it. Any number of parses may fill the document, one after the other, and it keeps its memory from
- * one to the next. A parse reserves 32 GB of address space, or less under a limit, and gives the
- * unused part back when it ends. The number of live documents therefore depends on their trees
- * only. */
+/* Creates an empty document: a document node without children. Any number of parses may fill it,
+ * one after the other, and it keeps its memory from one to the next. A parse reserves 32 GB of
+ * address space, or less under a limit, and gives the unused part back when it ends. */
 HPAR_API hpar_status hpar_document_create(hpar_document **document);
-
 /* Frees the document and all its nodes, in a time that does not depend on their number. If a parser
  * is being fed for this document, its input is dropped. A callback may destroy what the running
  * call uses: documents, parsers, selectors, rules and rewriters. The object is then freed when the
  * last call that uses it returns. A call that would change such an object, for example parse into
  * the document, returns HPAR_ERROR_ARGUMENT. */
 HPAR_API void hpar_document_destroy(hpar_document *document);
-
-/* Drops the tree. The document is as hpar_document_create makes it, but keeps memory for the next
- * parse. Waits for late threads of its last parse (see hpar_parse), so that the caller may free the
- * bytes of the input. If a parser is being fed for this document, its input is dropped. Does
- * nothing for NULL, and in a callback of a call that uses the document. */
+/* Drops the tree, and the input of a parser that is being fed for this document, but keeps memory.
+ * Waits for late threads of its last parse (see hpar_parse), so that the caller may free the bytes
+ * of the input. Does nothing in a callback of a call that uses the document. */
 HPAR_API void hpar_document_clear(hpar_document *document);
 
-/* Returns the document node, whose children after a fragment parse are the fragment's nodes.
- * HPAR_NO_NODE for NULL only. */
+/* Returns the document node. Its children after a fragment parse are the fragment's nodes. */
 HPAR_API hpar_node hpar_document_root(const hpar_document *document);
-
 /* Return the element html, and the first head, and body or frameset, among its children. Each is
  * missing only after a fragment parse, a limit or an edit. */
 HPAR_API hpar_node hpar_document_html(const hpar_document *document);
 HPAR_API hpar_node hpar_document_head(const hpar_document *document);
 HPAR_API hpar_node hpar_document_body(const hpar_document *document);
-
 /* Returns the title element, which is the first one of HTML in tree order. Its text by
  * hpar_text_copy is `document.title` of the DOM. The time is linear in the nodes before it. */
 HPAR_API hpar_node hpar_document_title(const hpar_document *document);
 
 HPAR_API hpar_quirks hpar_document_quirks(const hpar_document *document);
-
-/* Returns the bytes of the tree in memory, without the input. The first access to an attribute
- * value with character references decodes it and adds its bytes. The parse has reserved them, so
- * the access never fails. */
+/* Returns the bytes of the tree in memory, without the input. Attribute values with character
+ * references count from their first access on, for which the parse has reserved the memory. */
 HPAR_API size_t hpar_document_memory(const hpar_document *document);
 
 /*** nodes ***/
 
 HPAR_API hpar_node_type hpar_node_kind(const hpar_document *document, hpar_node node);
 HPAR_API hpar_namespace hpar_node_namespace(const hpar_document *document, hpar_node element);
-
 /* Returns an element's local name, a doctype's name, or a processing instruction's target. */
 HPAR_API hpar_string hpar_node_name(const hpar_document *document, hpar_node node);
-
-/* Returns the number of an element's local name, for a switch: HPAR_TAG_DIV and so on. It does not
- * depend on the namespace, so that `a`, `script`, `style` and `title` of SVG have the numbers of
- * HTML. hpar_node_namespace tells them apart. HPAR_TAG_UNKNOWN: an element with a name that
- * hpar/tags.h lacks, as most of SVG and MathML. HPAR_TAG_NONE: no element. */
+/* Returns the number of an element's local name: HPAR_TAG_DIV and so on. `a`, `script`, `style` and
+ * `title` of SVG have the numbers of HTML. HPAR_TAG_UNKNOWN: a name that hpar/tags.h lacks, as most
+ * of SVG and MathML. HPAR_TAG_NONE: no element. */
 HPAR_API hpar_tag hpar_node_tag(const hpar_document *document, hpar_node node);
-
 /* Returns the data of a text, a comment or a processing instruction. */
 HPAR_API hpar_string hpar_node_data(const hpar_document *document, hpar_node node);
-
 /* Return the identifiers of a doctype. A missing one is empty. */
 HPAR_API hpar_string hpar_node_public_id(const hpar_document *document, hpar_node node);
 HPAR_API hpar_string hpar_node_system_id(const hpar_document *document, hpar_node node);
-
-/* Return the neighbours of a node. The document node and the contents of a template have no
- * parent. */
+/* The document node and the contents of a template have no parent. */
 HPAR_API hpar_node hpar_node_parent(const hpar_document *document, hpar_node node);
 HPAR_API hpar_node hpar_node_first_child(const hpar_document *document, hpar_node node);
 HPAR_API hpar_node hpar_node_last_child(const hpar_document *document, hpar_node node);
 HPAR_API hpar_node hpar_node_next(const hpar_document *document, hpar_node node);
 HPAR_API hpar_node hpar_node_previous(const hpar_document *document, hpar_node node);
-
 /* Returns the fragment with the contents of an HTML template element. */
 HPAR_API hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node node);
-
 /* Returns the node after `node` in tree order within the subtree of `top`, and HPAR_NO_NODE after
- * the last. Requires: `node` is `top` or below `top`. The walk does not enter template contents. It
- * takes constant amortised time and no stack. */
+ * the last. `node` must be `top` or below it. The walk does not enter template contents. It takes
+ * constant amortised time and no stack. */
 HPAR_API hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node);
 
 HPAR_API size_t hpar_node_attribute_count(const hpar_document *document, hpar_node element);
-
-/* Sets `*attribute` to the attribute at `index`, in source order. Returns false and leaves
- * `*attribute` unchanged if `index` is not below hpar_node_attribute_count. */
+/* Sets `*attribute` to the one at `index`, in source order. Past the last: false, and no change. */
 HPAR_API bool hpar_node_attribute_at(const hpar_document *document, hpar_node element, size_t index,
                                      hpar_attribute *attribute);
-
-/* Returns the value of the element's attribute with this local name and without a namespace. `name`
- * ends with a NUL and is in lower case for HTML elements. `bytes` is NULL if there is no such
- * attribute or `name` is NULL, and not NULL for an empty value. */
+/* Returns the value of the attribute with this local name and without a namespace; `bytes` is NULL
+ * if there is none. `name` ends with a NUL, and is in lower case for HTML elements. */
 HPAR_API hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node element, const char *name);
 
 /*** places in the input ***/
 
 /* All offsets count bytes, and each end is the offset after the last byte. The first three
- * functions require that hpar_options.source_offsets was set for the parse, and return false or 0
- * and change nothing without it. */
+ * functions return false or 0, and change nothing, for what has no place in the input, and without
+ * hpar_options.source_offsets in the parse. */
 
-/* Sets `*start` and `*end` to the place of an element's start tag. Returns false and changes
- * nothing for an element without a start tag of its own: an implied element, and the clone of a
- * formatting element or of an option. */
+/* Sets `*start` and `*end` to the place of an element's start tag. An implied element, and the
+ * clone of a formatting element or of an option, have none of their own. */
 HPAR_API bool hpar_node_start_tag_range(const hpar_document *document, hpar_node element, uint64_t *start,
                                         uint64_t *end);
-
-/* Sets `*start` and `*end` to the place of the end tag that closed an element. Returns false and
- * changes nothing if the end is implied, misnested, or that of the input. The end tag of a heading
- * may have the name of another heading level. If content follows an end tag of body or html, a
- * later such end tag replaces it. */
+/* Sets `*start` and `*end` to the place of the end tag that closed an element, which has none if
+ * its end is implied, misnested, or that of the input. The end tag of a heading may have the name
+ * of another level. If content follows an end tag of body or html, a later one replaces it. */
 HPAR_API bool hpar_node_end_tag_range(const hpar_document *document, hpar_node element, uint64_t *start, uint64_t *end);
 
-/* The place of an attribute. The value is without its quotes. An attribute without an equals sign
- * has both offsets of the value at `name_end`. */
+/* The value is without its quotes. Without an equals sign, both its offsets are `name_end`. */
 typedef struct hpar_attribute_range {
   uint64_t name_start, name_end, value_start, value_end;
 } hpar_attribute_range;
 
-/* Sets `ranges[0]`, `ranges[1]` and so on to the places of up to `count` attributes, from the
- * attribute at index `first` (see hpar_node_attribute_at). Returns the number of places set. It is
- * 0 for an element without a start tag of its own, and less than `count` if the tag has fewer
- * attributes. Those that a second html or body tag has added come last and have no place. The time
- * is linear in the length of the start tag. */
+/* Sets `ranges[0]`, `ranges[1]` and so on to the places of up to `count` attributes, from the one
+ * at index `first` (see hpar_node_attribute_at). Returns the number of places set, because the tag
+ * may have fewer attributes. Those that a second html or body tag has added come last and have no
+ * place. The time is linear in the length of the start tag. */
 HPAR_API size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
                                            hpar_attribute_range *ranges);
 
@@ -298,21 +258,19 @@ typedef struct hpar_position {
 /* Sets `positions[i]` to the place of the byte at `offsets[i]`, or of the end for larger offsets.
  * `bytes` are the input, in any encoding but UTF-16, whose line ends are not found. The time is
  * linear in the input and in `count` if the offsets ascend; each offset below the one before starts
- * again at the beginning. Does nothing if a pointer is NULL; `bytes` may be NULL if `length` is
- * 0. */
+ * again at the beginning. */
 HPAR_API void hpar_positions(const char *bytes, size_t length, const uint64_t *offsets, size_t count,
                              hpar_position *positions);
 
-/* Frees a list that a function of the library has returned, as hpar_select_all. NULL is allowed. */
+/* Frees a list that a function of the library has returned, as hpar_select_all. */
 HPAR_API void hpar_list_destroy(void *list);
 
 /*** HTML and text of a subtree ***/
 
-/* These functions walk without recursion, and take no memory in proportion to the tree. A function
- * with `write` hands it the output in pieces, and returns its first status other than HPAR_OK. A
- * copy writes at most `capacity` bytes to `buffer`, where the output is cut off, without a
- * terminating NUL. It returns the length of the whole output in bytes, and 0 for the arguments that
- * the function with `write` refuses. `buffer` may be NULL if `capacity` is 0. */
+/* These functions walk without recursion, and take no memory in proportion to the tree. A copy
+ * writes at most `capacity` bytes to `buffer`, where the output is cut off, without a terminating
+ * NUL. It returns the length of all output in bytes, and 0 where the function with `write` fails.
+ * `buffer` may be NULL if `capacity` is 0. */
 
 /* Receives a piece of output. The bytes are valid during the call only. */
 typedef hpar_status (*hpar_write_callback)(const char *bytes, size_t length, void *context);
@@ -323,17 +281,14 @@ enum {
   HPAR_HTML_OUTER = 2      /* the node itself, too, and not its children only */
 };
 
-/* Writes the children of `node` as HTML, by the standard's fragment serialisation algorithm. For a
- * template these are the children of its contents. HPAR_NO_NODE has none. HPAR_ERROR_ARGUMENT,
- * also: `flags` has another bit. */
+/* Writes the children of `node` as HTML, by the standard's fragment serialisation algorithm. Those
+ * of a template are in its contents. HPAR_ERROR_ARGUMENT, also: `flags` has another bit. */
 HPAR_API hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, unsigned flags,
                                          hpar_write_callback write, void *context);
 HPAR_API size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, unsigned flags, char *buffer,
                                          size_t capacity);
-
-/* Writes the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n". Each
- * line ends with a newline. Attributes are sorted by their displayed name in UTF-16 code unit
- * order. */
+/* Writes the children of `node` in the format of html5lib-tests: "| <html>\n|   <head>\n".
+ * Attributes are sorted by their displayed name in UTF-16 code unit order. */
 HPAR_API hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
                                          void *context);
 
@@ -351,9 +306,8 @@ typedef struct hpar_text_options {
 } hpar_text_options;
 #define HPAR_TEXT_OPTIONS_INIT HPAR_SIZED(hpar_text_options)
 
-/* Writes the text of `node` and its descendants. `options` NULL means the defaults. `node` itself
- * is never left out, hidden or closed. A comment, a doctype and HPAR_NO_NODE have no text. With all
- * three options set, the result is the `textContent` of the DOM. */
+/* Writes the text of `node`, which itself is never left out, hidden or closed. A comment and a
+ * doctype have none. With the three flags set, it is the `textContent` of the DOM. */
 HPAR_API hpar_status hpar_text(const hpar_document *document, hpar_node node, const hpar_text_options *options,
                                hpar_write_callback write, void *context);
 HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, const hpar_text_options *options,
@@ -375,72 +329,60 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
  * These rules hold for every function that takes an editor:
  * - HPAR_ERROR_ARGUMENT, also: the calling thread does not own the document, a string is not valid
  *   UTF-8, or a node is of the wrong kind. Nothing has changed then.
- * - A removed node stays readable until the next parse into the document, its clearing or its
- *   destruction. The handles of all nodes stay valid as long.
- * - Nodes that a change has made have no positions in the input. Other nodes keep theirs. An
- *   attribute that a change has added has no position. A changed value keeps that of the old one.
- * - Strings that functions of this header return stay valid until the document changes.
+ * - All handles stay valid, that of a removed node as well, which stays readable.
+ * - Nodes and attributes that a change has made have no place in the input. A changed value keeps
+ *   that of the old one.
  *
  * After a parse, these rules hold as well:
  * - No script runs. hpar_script_write returns HPAR_ERROR_ARGUMENT.
  * - A call that fails leaves the tree as it is, and later calls may succeed.
  * - The document node of a fragment parse may have any children except doctypes.
  * - The first change that needs memory reserves 1 MB of address space, or three times the tree's
- *   size. If the addresses after the tree are not free, the document copies the tree once and keeps
- *   both copies.
- * - Documents that no thread edits cost the same as without these functions.
+ *   size. If the addresses after the tree are not free, the document keeps a copy of the tree, too.
  *
  * The HTML of an edited tree may be that of another tree: for example, `-->` ends a comment.
  * docs/guides/edit.md lists changes after which it is that of the same tree. */
 typedef struct hpar_editor hpar_editor;
-
 struct hpar_options;
 
 /* Begins changes of the document by the calling thread, and sets `*editor`. Waits for late threads
- * of the last parse (see hpar_parse). `options` may be NULL. The function reads the scripting flag
- * of inner HTML, and the limits. Those of `depth` and `attributes` are as in a parse. `memory`
- * counts the whole document, `nodes` counts those that the edit makes, and `time_ns` begins with
- * the call. A change that would exceed a limit returns it. If the calling thread owns the document
- * already, the function returns the same editor with the new options. The editor is valid until
- * hpar_document_finish_edit, the next parse into the document, its clearing or its destruction.
+ * of the last parse (see hpar_parse). Of the options, the function reads the scripting flag of
+ * inner HTML, and the limits. `depth` and `attributes` are as in a parse, `memory` counts the whole
+ * document, `nodes` counts those that the edit makes, and `time_ns` begins with the call. A change
+ * that would exceed a limit returns it. The editor is valid until hpar_document_finish_edit, the
+ * next parse into the document, its clearing or its destruction. If the calling thread owns the
+ * document already, the function sets the same editor, with the new options.
  * HPAR_ERROR_ARGUMENT, also: another thread owns the document, or a parse fills it. */
 HPAR_API hpar_status hpar_document_edit(hpar_document *document, const struct hpar_options *options,
                                         hpar_editor **editor, hpar_error *error);
 
 /* Ends the changes, and gives unused address space back. Any number of threads may then read the
- * document, and another thread may edit it. Does nothing without an edit, or for NULL. A thread
- * other than the owner may call this if the owner makes no call with the document. */
+ * document, and another one may edit it. Does nothing without an edit. A thread other than the
+ * owner may call this if the owner makes no call with the document. */
 HPAR_API void hpar_document_finish_edit(hpar_document *document);
-
-/* Returns the document of the editor; NULL for NULL. */
 HPAR_API hpar_document *hpar_editor_document(const hpar_editor *editor);
 
-/* Creates an element without a parent in `*node`. The name is used as it is: that of an HTML
- * element is in lower case. A template element has contents. HPAR_ERROR_ARGUMENT, also: the DOM
- * Standard does not accept the name. It accepts a letter that anything except white space, NUL, `/`
- * and `>` follows. It also accepts `:`, `_` or a character beyond ASCII that only these, letters,
- * digits, `-` and `.` follow. */
+/* Create nodes without a parent. The name of an element is used as it is: that of an HTML element
+ * is in lower case. A template element has contents. HPAR_ERROR_ARGUMENT, also: the DOM Standard
+ * does not accept the name. It accepts a letter that anything except white space, NUL, `/` and `>`
+ * follows. It also accepts `:`, `_` or a character beyond ASCII that only these, letters, digits,
+ * `-` and `.` follow. */
 HPAR_API hpar_status hpar_node_create_element(hpar_editor *editor, hpar_namespace ns, const char *name, size_t length,
                                               hpar_node *node);
-
 HPAR_API hpar_status hpar_node_create_text(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
 HPAR_API hpar_status hpar_node_create_comment(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
-
-/* Copies a node, with its descendants and template contents if `deep` is true, and without a
- * parent. A document node cannot be copied. */
+/* Copies any node but a document node. `deep`: with its descendants and template contents. */
 HPAR_API hpar_status hpar_node_clone(hpar_editor *editor, hpar_node node, bool deep, hpar_node *copy);
 
 /* Inserts `node` into `parent` before its child `before`, or after the last child for HPAR_NO_NODE.
  * Removes it from its old parent first. Inserts the children of a fragment instead of the fragment.
- * During a parse, a script element that hpar_node_create_element has made runs now, before the
- * function returns. If `node` has descendants, the time grows with the depth of `parent`.
- * HPAR_ERROR_ARGUMENT, also: the standard forbids the insertion ("HierarchyRequestError",
- * "NotFoundError"). For example, `node` contains `parent`. */
+ * During a parse, a script element that hpar_node_create_element has made runs before the function
+ * returns. If `node` has descendants, the time grows with the depth of `parent`.
+ * HPAR_ERROR_ARGUMENT, also: the DOM Standard forbids the insertion. For example, `node` contains
+ * `parent`. */
 HPAR_API hpar_status hpar_node_insert_before(hpar_editor *editor, hpar_node parent, hpar_node node, hpar_node before);
-
-/* Inserts `node` after the last child of `parent`, as hpar_node_insert_before does. */
+/* Does the same after the last child of `parent`. */
 HPAR_API hpar_status hpar_node_append(hpar_editor *editor, hpar_node parent, hpar_node node);
-
 /* Removes a node from its parent. A node without a parent stays as it is. During a parse, the
  * parser still inserts content into an element that is open. */
 HPAR_API hpar_status hpar_node_remove(hpar_editor *editor, hpar_node node);
@@ -449,7 +391,6 @@ HPAR_API hpar_status hpar_node_remove(hpar_editor *editor, hpar_node node);
  * name is empty, or has white space, NUL, `/`, `>`, or `=` after its first character. */
 HPAR_API hpar_status hpar_node_set_attribute(hpar_editor *editor, hpar_node element, const char *name,
                                              size_t name_length, const char *value, size_t length);
-
 /* Removes the attribute with this local name and without a namespace, if the element has it. */
 HPAR_API hpar_status hpar_node_remove_attribute(hpar_editor *editor, hpar_node element, const char *name,
                                                 size_t name_length);
@@ -457,7 +398,6 @@ HPAR_API hpar_status hpar_node_remove_attribute(hpar_editor *editor, hpar_node e
 /* Sets `textContent` of the DOM: the data of a text, comment or processing instruction. One text
  * replaces the children of an element or a fragment, or none if `length` is 0. */
 HPAR_API hpar_status hpar_node_set_text(hpar_editor *editor, hpar_node node, const char *text, size_t length);
-
 /* Replaces the children of an element, or the contents of a template, by the nodes of a fragment
  * parse. Scripts in the text never run. The time grows with the depth of the element, because the
  * form around it owns the text's controls. */

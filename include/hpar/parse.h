@@ -16,14 +16,13 @@
  * sets such fields of a structure that it fills to zero. In an array, `size` of the first element
  * is the distance of all elements.
  *
- * The tree depends on no option except `scripting`, `fragment`, `encoding` and the limits. One
- * thread at a time may use a parser. A parser keeps memory and threads between parses. Different
- * parsers may run at once.
+ * The tree depends on no option except `scripting`, `fragment`, `encoding`, the script callback and
+ * the limits. One thread at a time may use a parser, which keeps memory and threads between parses.
+ * Different parsers may run at once.
  *
- * Time is linear in the input, except where the standard defines a tree that is larger than the
- * input. Such a tree has formatting elements that are reconstructed in each of many paragraphs.
- * Limits bound the tree and the time: see hpar_limits. SECURITY.md lists the functions that take
- * more than linear time. */
+ * Time is linear in the input, except where the standard defines a tree that is larger, because it
+ * opens formatting elements again in each of many paragraphs. hpar_limits bound the tree and the
+ * time. SECURITY.md lists the functions that take more than linear time. */
 
 #include <hpar/resources.h>
 #include <hpar/script.h>
@@ -38,29 +37,27 @@ extern "C" {
 #define HPAR_MAX_THREADS 256                /* of a parse */
 
 typedef enum hpar_mode {
-  /* Parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. After a parse
-   * that had no processor for long, sequential for the next 16 to 256 parses. Sequential while a
-   * late thread is still in the parser's last parse. */
+  /* parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. It is sequential
+   * while a late thread is still in the parser's last parse, and for the next 16 to 256 parses
+   * after one that had no processor for long */
   HPAR_MODE_AUTO = 0,
   HPAR_MODE_SEQUENTIAL, /* one thread */
-  /* Speculative workers and a merger, for any size of input. Waits for a late thread of the
-   * parser's last parse. Sequential if a thread is late while it decodes or validates the input. */
+  /* speculative workers and a merger, for any size of input. It waits for a late thread of the
+   * parser's last parse. Sequential if a thread is late while it decodes or validates the input */
   HPAR_MODE_PARALLEL
 } hpar_mode;
 
 /* The threads that run the tasks of a parse. */
 typedef enum hpar_executor {
   HPAR_EXECUTOR_THREADS = 0, /* the parser's pool */
-  /* the calling thread: all workers before the merge, the last chunk first */
-  HPAR_EXECUTOR_INLINE,
-  HPAR_EXECUTOR_CALLER /* hpar_parallel_options.run */
+  HPAR_EXECUTOR_INLINE,      /* the calling thread: workers before the merge, last chunk first */
+  HPAR_EXECUTOR_CALLER       /* hpar_parallel_options.run */
 } hpar_executor;
 
 /* The processors that the parser's threads run on. */
 typedef enum hpar_affinity {
   HPAR_AFFINITY_NONE = 0, /* any; a pool thread avoids the processor of the thread that woke it */
-  /* one processor per thread: different cores before hyperthreads, fast cores before slow ones,
-   * near memory first */
+  /* one for each: different cores before hyperthreads, fast ones and near memory first */
   HPAR_AFFINITY_CORES
 } hpar_affinity;
 
@@ -73,8 +70,7 @@ typedef enum hpar_value_decoding {
 /* The source of the tree's memory. */
 typedef enum hpar_allocator {
   HPAR_ALLOCATOR_LIBC = 0, /* the system, through the C library */
-  /* jemalloc keeps the pages of destroyed documents for new ones. It returns unused pages to
-   * the system after about ten seconds */
+  /* keeps the pages of destroyed documents for new ones, up to about ten seconds */
   HPAR_ALLOCATOR_JEMALLOC
 } hpar_allocator;
 
@@ -85,62 +81,51 @@ typedef enum hpar_wait_policy {
   HPAR_WAIT_SLEEP         /* they sleep at once, and wake in 25 to 60 us */
 } hpar_wait_policy;
 
-/* A task of the library. `index` is its number. A task returns: it never waits for a task that has
- * not started, and it never unwinds. */
+/* A task of the library. It never waits for one that has not started, and never unwinds. */
 typedef void (*hpar_task_callback)(void *job, unsigned index);
 
-/* The caller's executor. It calls task(job, i) once for each i below `count`, on any threads and in
- * any order. It returns when all tasks have returned and their writes are visible. `count` is at
- * most hpar_options.threads. Task 0 merges. The calling thread runs the tasks that the executor
- * leaves out. The library starts no thread with this executor. The executor must not throw an
- * exception and must not longjmp. */
+/* The caller's executor, with which the library starts no thread. It calls task(job, i) once for
+ * each i below `count`, on any threads and in any order. It returns when all tasks have returned
+ * and their writes are visible. `count` is at most hpar_options.threads. Task 0 merges. The calling
+ * thread runs the tasks that the executor leaves out. */
 typedef void (*hpar_run_callback)(unsigned count, hpar_task_callback task, void *job, void *context);
 
 /* Options of the parallel parser and of the threads. */
 typedef struct hpar_parallel_options {
   hpar_executor executor;
   hpar_wait_policy wait;
-  /* the calling thread is bound during hpar_parse and hpar_parse_many only; the caller's
-   * executor is not affected */
-  hpar_affinity affinity;
-  hpar_run_callback run; /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
+  hpar_affinity affinity; /* not of a caller's executor; of the calling thread in a call only */
+  hpar_run_callback run;  /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
   void *run_context;
-  size_t chunk_size; /* bytes; 0: by the length of the input and the threads */
-  /* the number, about; ignored if chunk_size is given, and for fed input; 0: by chunk_size */
-  size_t chunks;
+  size_t chunk_size;    /* bytes; 0: by the length of the input and the threads */
+  size_t chunks;        /* about; 0: by chunk_size. Ignored with chunk_size, and for fed input */
   uint64_t reserved[4]; /* zero */
 } hpar_parallel_options;
 
 /* Limits of a parse; 0: none. The parse ends at the first limit that it reaches. The document keeps
- * the tree so far, and the call returns HPAR_LIMIT_DEPTH, HPAR_LIMIT_NODES and so on. The parser
- * does not process the end of the input then, so that even html, head or body may be missing. After
- * HPAR_LIMIT_INPUT it does. All limits except that of time end every parse of the same bytes at the
- * same tree, in each mode. Therefore `depth` and `attributes` select the sequential parser. A
- * parallel parse that reaches a limit of nodes, or half of a limit of memory, is repeated
- * sequentially: hpar_stats.mode names the last parser. The sequential parser also parses fed input
- * with any of these limits. With a limit of memory, or one by input length, it starts in finish. */
+ * the tree so far, and the call returns HPAR_LIMIT_DEPTH, HPAR_LIMIT_NODES and so on. Except after
+ * HPAR_LIMIT_INPUT, the parser does not process the end of the input then, so that even html, head
+ * or body may be missing. All limits except that of time end every parse of the same bytes at the
+ * same tree, in each mode. Therefore `depth` and `attributes` select the sequential parser. It also
+ * repeats a parallel parse that reaches a limit of nodes, or half of a limit of memory:
+ * hpar_stats.mode names the last parser. And it parses fed input with any of these limits; with one
+ * of memory, or one by input length, it starts in finish. */
 typedef struct hpar_limits {
   uint64_t depth;          /* open elements; the next element is not inserted. Browsers use 512 */
   uint64_t attributes;     /* of one element; a tag with more is not processed */
   uint64_t nodes;          /* checked after each token, whose nodes stay together */
   uint64_t nodes_per_byte; /* is multiplied by the input's length, and added to `nodes` */
-  /* bytes of hpar_document_memory. Below 100 KB there may be no tree. The open elements, decoded
-   * input and logs take memory besides. Later accesses to attribute values stay below
-   * the limit */
+  /* bytes of hpar_document_memory, also after later accesses to attribute values. Below 100 KB
+   * there may be no tree. The open elements, decoded input and logs take memory besides */
   uint64_t memory;
   uint64_t memory_per_byte; /* is multiplied by the input's length, and added to `memory` */
-  /* since the call, or since begin; checked every 64 tokens, and within tokens that take long */
-  uint64_t time_ns;
-  uint64_t input;       /* bytes; the parser ignores the rest */
-  uint64_t reserved[4]; /* zero */
+  uint64_t time_ns;         /* since the call, or since begin; checked at least every 64 tokens */
+  uint64_t input;           /* bytes; the parser ignores the rest */
+  uint64_t reserved[4];     /* zero */
 } hpar_limits;
 
-/* Limits for input from untrusted sources. The standard defines trees that are far larger than the
- * input. Ordinary pages stay below these limits:
- *
- *   hpar_options options = {HPAR_OPTIONS_INIT, .limits = HPAR_LIMITS_UNTRUSTED};
- *
- * In C++: `options.limits = HPAR_LIMITS_UNTRUSTED;`. The values are in the order of the fields. */
+/* Limits for input from untrusted sources, below which ordinary pages stay. In C, they initialise a
+ * field, as in {HPAR_OPTIONS_INIT, .limits = HPAR_LIMITS_UNTRUSTED}. In C++, assign them to it. */
 #define HPAR_LIMITS_UNTRUSTED                                                             \
   {                                                                                       \
     512, 1024, 10000, 1, UINT64_C(16) << 20, 64, UINT64_C(10000000000), 0, { 0, 0, 0, 0 } \
@@ -170,9 +155,8 @@ typedef struct hpar_options {
 #define HPAR_OPTIONS_INIT HPAR_SIZED(hpar_options)
 
 /* Returns the allocators of this build in the order of hpar_allocator; NULL past the last. Only the
- * static library has jemalloc, if the build found it, because jemalloc needs thread-local memory
- * that a library loaded later does not get. HPAR_ALLOCATOR_JEMALLOC is HPAR_ERROR_UNSUPPORTED
- * without jemalloc, and with one for smaller pages than the system has. */
+ * static library can have jemalloc, which needs thread-local memory from the start of the program.
+ * HPAR_ALLOCATOR_JEMALLOC is HPAR_ERROR_UNSUPPORTED without one for the system's size of pages. */
 HPAR_API const char *hpar_allocator_name(size_t index);
 
 /*** statistics ***/
@@ -189,9 +173,7 @@ typedef struct hpar_stats {
   uint64_t nodes;              /* created, with the document node and nodes removed later */
   uint64_t parse_errors;       /* all, kept or not; 0 unless hpar_options.max_errors is set */
   unsigned threads;
-  /* "none"; "cores": one thread per core; "processors": by number, without hwloc; "refused": the
-   * system refused to bind a thread */
-  const char *affinity;
+  const char *affinity;  /* "none", "cores", "processors" (no hwloc), "refused" by the system */
   const char *allocator; /* of the document: "libc" or "jemalloc" */
   /* Of a parallel parse, without the first chunk, which is never speculative: */
   uint64_t chunks;
@@ -209,7 +191,6 @@ typedef struct hpar_stats {
 } hpar_stats;
 #define HPAR_STATS_INIT HPAR_SIZED(hpar_stats)
 
-/* Statistics of hpar_parse_many. */
 typedef struct hpar_many_stats {
   size_t size;                   /* HPAR_MANY_STATS_INIT sets it */
   uint64_t inputs, failed;       /* failed: the status is not HPAR_OK; that includes limits */
@@ -228,29 +209,24 @@ typedef struct hpar_many_stats {
 
 typedef struct hpar_parser hpar_parser;
 
-/* A parse error: the standard's name for it ("eof-in-tag") and the byte offset in the input. The
- * code of tree construction errors is "tree-construction", because the standard does not name them.
- * The text has static storage. */
+/* A parse error: the standard's name for it ("eof-in-tag"), in static storage, and the byte offset
+ * in the input. Errors of tree construction have no name, and the code "tree-construction". */
 typedef struct hpar_parse_error {
   const char *code;
   uint64_t offset;
 } hpar_parse_error;
 
 HPAR_API hpar_status hpar_parser_create(hpar_parser **parser);
-
 /* Frees the parser and ends its threads. Documents stay. A feed that has not finished is abandoned:
- * its document becomes empty. In a callback of a call on the parser, it takes effect when that call
- * returns. */
+ * its document becomes empty. See hpar_document_destroy for callbacks. */
 HPAR_API void hpar_parser_destroy(hpar_parser *parser);
-
-/* Returns why the parser's last call failed. The error belongs to the parser, and is valid until
- * the next call on it. For NULL, an error says so. */
+/* Returns why the parser's last call failed. The error is the parser's, valid until the next call
+ * on it. For NULL, an error says so. */
 HPAR_API const hpar_error *hpar_parser_error(const hpar_parser *parser);
 
-/* Starts the threads that a parse with these options would use, and wakes them: they spin for up to
- * 2 ms. The next parse then starts without delay. A caller that waits for input calls it when the
- * first bytes arrive. hpar_parser_begin does not call it, but the first feed does. Does nothing if
- * such a parse has one thread. */
+/* Starts the threads that a parse with these options would use, if any, and wakes them. They spin
+ * for up to 2 ms, so that the next parse starts without delay. A caller that waits for input calls
+ * it when the first bytes arrive. The first feed does this itself. */
 HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options *options);
 
 /* Parses `length` bytes into `document` and drops its earlier tree. The bytes must outlive the
@@ -261,40 +237,31 @@ HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options
  * otherwise changing the document waits for the thread. So does destroying the parser. A caller
  * that frees the bytes and keeps the document calls hpar_document_clear before.
  *
- * `stats` is filled if the parse succeeds or ends at a limit. After any other failure it has the
- * defaults.
- *
  * The parser finds the encoding as the standard defines it: a byte order mark,
- * hpar_options.encoding, then a meta element in the first 1024 bytes. Without any of these, valid
- * UTF-8 is UTF-8, and other bytes are windows-1252. A later meta element with another encoding
- * starts the parse again. A fragment is not searched for meta elements. The tree is in UTF-8, and
- * offsets are those of the input. Invalid sequences become U+FFFD as the Encoding Standard defines
- * it.
+ * hpar_options.encoding, then a meta element in the first 1024 bytes, but not of a fragment.
+ * Without any of these, valid UTF-8 is UTF-8, and other bytes are windows-1252. A later meta
+ * element with another encoding starts the parse again. The tree is in UTF-8, with U+FFFD for
+ * invalid sequences by the Encoding Standard. Offsets are those of the input.
  *
- * HPAR_ERROR_ARGUMENT, HPAR_ERROR_UNSUPPORTED (this build lacks the requested part),
- * HPAR_ERROR_TOO_LARGE, HPAR_ERROR_MEMORY. The document is empty after a failure, except at a
- * limit. If the parser or the document is NULL, nothing changes. */
+ * After a failure, except at a limit, the document is empty and `stats` has the defaults. If the
+ * parser or the document is NULL, nothing changes. Also: HPAR_ERROR_UNSUPPORTED (this build lacks
+ * the requested part), HPAR_ERROR_TOO_LARGE. */
 HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                 hpar_document *document, hpar_stats *stats);
 
-/* Parses `length` bytes into a document of its own, which the caller destroys:
- *
- *   hpar_document *document = hpar_parse_bytes(page, length, NULL, NULL);
- *
- * It makes a parser for this one call; a program that parses many pages keeps one, and calls
- * hpar_parse. The bytes must outlive the document, unless hpar_options.copy_input is set. No thread
- * uses them after the call. Returns NULL after a failure of hpar_parse. After a limit, the document
- * has the tree so far, and `error->status` is the limit's. */
+/* Parses `length` bytes into a document of its own, which the caller destroys. It makes a parser
+ * for this one call; a program that parses many pages keeps one, and calls hpar_parse. The bytes
+ * must outlive the document, unless hpar_options.copy_input is set. No thread uses them after the
+ * call. Returns NULL after a failure of hpar_parse. After a limit, the document has the tree so
+ * far, and `error->status` is the limit's. */
 HPAR_API hpar_document *hpar_parse_bytes(const char *bytes, size_t length, const hpar_options *options,
                                          hpar_error *error);
-
 /* Does the same with the bytes of the file or pipe `path`. The document owns a copy of them.
  * HPAR_ERROR_IO: the file cannot be read, and `error->text` has its name and the reason. */
 HPAR_API hpar_document *hpar_parse_file(const char *path, const hpar_options *options, hpar_error *error);
 
 /* Incremental input: begin, any number of feeds, finish. The tree, the parse errors and the
  * counters of tokens and nodes are those of hpar_parse for any division of the input.
- *
  * - The caller may change or free the bytes after a feed returns. The document keeps the text.
  * - The feeds parse as much as they can, after 1024 bytes or when the encoding is certain. Other
  *   threads parse chunks between the calls. With the inline executor, the caller's executor and the
@@ -302,42 +269,35 @@ HPAR_API hpar_document *hpar_parse_file(const char *path, const hpar_options *op
  * - A meta element that declares another encoding starts the parse again, as in hpar_parse. So do
  *   bytes that are not valid UTF-8, if nothing declares the encoding.
  * - The options are copied. What they point to must stay until finish. The caller must not read the
- *   document before finish. Finish checks forced cuts against the input's length.
+ *   document before finish.
  * - These abandon the feed: another begin, hpar_parse, hpar_parse_many or hpar_tokenize with the
  *   parser; destroying the parser; any other use of the document. The document is then empty. */
 
-/* Begins a feed into `document` and drops its earlier tree. Fails as hpar_parse does; there is no
- * feed then. */
+/* Begins a feed into `document` and drops its earlier tree. After a failure there is no feed. */
 HPAR_API hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document);
-
 /* Feeds `length` bytes; 0: nothing happens. After a limit feed returns its status and ignores the
  * bytes. HPAR_ERROR_ARGUMENT without a change: there is no feed, or a pointer is NULL. After any
- * other failure the document is empty. Feed and finish then return the same status. They return
- * HPAR_ERROR_ARGUMENT if the caller used the document. */
+ * other failure the document is empty, and feed and finish return the same status again. They
+ * return HPAR_ERROR_ARGUMENT if the caller used the document. */
 HPAR_API hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t length);
-
 /* Ends the feed, with any status. `stats` is as in hpar_parse. HPAR_ERROR_ARGUMENT, also: there is
- * no feed. If `stats` is not valid, the feed goes on. */
+ * no feed, or `stats` is not valid, and then the feed goes on. */
 HPAR_API hpar_status hpar_parser_finish(hpar_parser *parser, hpar_stats *stats);
 
-/* One of several inputs. */
 typedef struct hpar_input {
   size_t size;       /* HPAR_INPUT_INIT sets it */
   const char *bytes; /* may be NULL if `length` is 0; must stay as for hpar_parse */
   size_t length;
-  hpar_status status; /* the library sets it to the result of this input's parse */
-  /* the caller's; each may be in one input only. NULL: the parser lends one until the callback
-   * returns */
-  hpar_document *document;
+  hpar_status status;      /* the library sets it to the result of this input's parse */
+  hpar_document *document; /* of one input only. NULL: the parser lends one to the callback */
 } hpar_input;
 #define HPAR_INPUT_INIT HPAR_SIZED(hpar_input)
 
 /* Reports a parsed input, on the thread that parsed it, while others run. `thread` is below
  * hpar_many_stats.threads, and two calls at once have different numbers. `document` is empty after
  * a failure. `parser` has the parse errors and the error text of this input. The callback may read
- * both. It may change or clear `*input`, and of the other inputs nothing. It must not throw an
- * exception or longjmp. A parser that it destroys lives until the call returns, and a document
- * until the callback does. */
+ * both, and may change or clear `*input`, but nothing of the other inputs. A parser that it
+ * destroys lives until the call returns, and a document until the callback does. */
 typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_document *document,
                                     const hpar_parser *parser, const hpar_stats *stats, unsigned thread, void *context);
 
@@ -346,45 +306,35 @@ typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_
  * parallel. `mode` and all options of cutting and merging are ignored. The limits apply to each
  * input. With HPAR_EXECUTOR_INLINE, or without the parallel parser, the calling thread parses all
  * inputs. `callback` may be NULL, and `inputs` if `count` is 0. Returns HPAR_OK even if inputs
- * fail: each has its own status. HPAR_ERROR_ARGUMENT or HPAR_ERROR_UNSUPPORTED, as in hpar_parse,
- * and HPAR_ERROR_MEMORY if no thread has the memory to start: nothing is parsed. */
+ * fail: each has its own status. Otherwise nothing is parsed. */
 HPAR_API hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
                                      hpar_many_stats *stats, hpar_batch_callback callback, void *context);
 
-/* Returns the number of parse errors that the last parse kept; 0 for NULL. */
+/* Returns the number of parse errors that the last parse kept. */
 HPAR_API size_t hpar_parse_error_count(const hpar_parser *parser);
-
 /* Returns a parse error of the last parse. They are ordered by offset, and valid until the next
  * call on the parser. Past the last: an empty code and offset 0. */
 HPAR_API hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t index);
 
-/* Reports the resources of an input to options->resources without building a tree. The scan takes
- * about as long as a parse. Its memory does not grow with the page. The calling thread scans the
- * whole input and reports CONFIRMED, in the order of the start tags. The list is that of a parse,
- * with two differences. `element` is HPAR_NO_NODE. `picture` is a number that the images of one
- * picture share. With several threads, the others scan later parts of the input at the same time
- * and report FOUND at once. CANCELLED comes at the end. It also comes before the scan begins again
- * in an encoding that a meta element declares. The scan uses these options: resources, mode,
- * threads, encoding, fragment, scripting, parallel.executor, parallel.wait, limits.input, and the
- * predictor of a study. With resources.in_order, only the calling thread scans. It runs no scripts.
- * HPAR_ERROR_ARGUMENT, also: there is no callback. HPAR_ERROR_UNSUPPORTED: the encoding is UTF-16,
- * ISO-2022-JP or "replacement". HPAR_LIMIT_INPUT: the input is longer than limits.input, and its
- * beginning is scanned. HPAR_ERROR_MEMORY. */
+/* Reports the resources of an input to options->resources without a tree, in about the time of a
+ * parse. The memory does not grow with the page. The events are those of a parse, with three
+ * differences. `element` is HPAR_NO_NODE. `picture` is a number that the images of one picture
+ * share. CANCELLED comes at the end, or before the scan begins again in an encoding that a meta
+ * element declares. With resources.in_order, only the calling thread scans. It runs no scripts. Of
+ * the options, it uses resources, mode, threads, encoding, fragment, scripting, parallel.executor,
+ * parallel.wait, limits.input, and the predictor of a study. HPAR_ERROR_ARGUMENT, also: there is no
+ * callback. HPAR_ERROR_UNSUPPORTED: the encoding is UTF-16, ISO-2022-JP or "replacement".
+ * HPAR_LIMIT_INPUT: the input is longer than limits.input, and its beginning is scanned. */
 HPAR_API hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes,
                                          size_t length);
 
 /*** encodings ***/
 
-/* Labels are those of the Encoding Standard, in any case of letters, with white space around. Any
- * number of threads may call these functions at once. */
-
-/* Returns the encoding's name in the Encoding Standard in static storage, as "windows-1252" for
- * "latin1". NULL: the label is NULL or names no encoding. */
+/* Returns the name of a label in the Encoding Standard, in static storage: "windows-1252" for
+ * "latin1". A label has any case of letters, and may have white space around. NULL: it is none. */
 HPAR_API const char *hpar_encoding_name(const char *label);
-
-/* Decodes `length` bytes to UTF-8, and writes the text in pieces. A byte order mark of this
- * encoding is left out. Invalid sequences become U+FFFD. HPAR_ERROR_ARGUMENT, also: the label names
- * no encoding. */
+/* Decodes `length` bytes to UTF-8, and writes the text in pieces. A byte order mark of the encoding
+ * is left out. Invalid sequences become U+FFFD. HPAR_ERROR_ARGUMENT, also: it is no label. */
 HPAR_API hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_callback write,
                                  void *context);
 

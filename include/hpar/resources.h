@@ -59,7 +59,7 @@ enum {
   HPAR_RESOURCE_DEFER = 2,  /* script: it has the attribute `defer` */
   HPAR_RESOURCE_LAZY = 4,   /* image, iframe: browsers load it when it comes near the screen */
   HPAR_RESOURCE_SOURCE = 8, /* image, media: from a source element of `picture` */
-  /* Of an event: a script has written the start tag. The offset is the end of the script's tag */
+  /* of an event: a script has written the start tag. The offset is the end of the script's tag */
   HPAR_RESOURCE_WRITTEN = 16,
   HPAR_RESOURCE_ALTERNATE = 32 /* style: an alternate style sheet, which users may choose */
 };
@@ -77,74 +77,62 @@ typedef struct hpar_resource {
   hpar_resource_kind kind;
   unsigned flags;
   hpar_node element;
-  /* image: the picture element around it. Media of a source element: the audio or video element.
-   * The resources with the same one are alternatives */
+  /* the picture element around an image, or the audio or video element around a source element.
+   * Resources with the same one are alternatives */
   hpar_node picture;
   hpar_string url;
   hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
   hpar_string media, type, as, crossorigin, integrity, referrerpolicy, fetchpriority, charset, nonce;
-  /* of meta; the text of an import map; import: the layer, supports() and media after the URL */
-  hpar_string content;
-  /* Of an event: the start tag in the bytes of the input, and the thread that found it. Otherwise
-   * 0 */
-  uint64_t offset;
-  unsigned thread;
+  hpar_string content;  /* of meta and importmap; import: layer, supports(), media after the URL */
+  uint64_t offset;      /* of an event: the start tag in the input; otherwise 0 */
+  unsigned thread;      /* of an event: the thread that found it; otherwise 0 */
   uint64_t reserved[8]; /* zero */
 } hpar_resource;
 
-/* Receives one resource, which is valid during the call. It may read the document, but not change
- * it. */
+/* Receives one resource, which is valid during the call. It may read the document. */
 typedef hpar_status (*hpar_resource_callback)(const hpar_resource *resource, void *context);
 
-/* Receives an event of a parse (hpar_options.resources). The resource is valid during the call.
+/* Receives an event of a parse (hpar_options.resources). The resource is valid during the call. The
+ * callback may read the strings only, because the document is not complete. It must not call the
+ * library with the parser or the document.
  *
  * A thread of a parallel parse reports FOUND at once, so that calls come from several threads at
  * the same time. CONFIRMED and CANCELLED come from the calling thread. CONFIRMED comes in the order
  * of the start tags, and is the same in each mode. A resource without FOUND was not found before.
  * FOUND never follows CONFIRMED of the same resource: the calling thread waits until no other
  * thread reports what it confirms. So a callback for FOUND must not wait for the calling thread.
- * With `in_order`, all events come from the calling thread, and FOUND comes in document order. If
- * the parse runs scripts (hpar_options.script), the tags that they write have resources, too. The
- * parse cancels what such text makes invalid. Elements that a script makes or changes by other
- * functions have no events. A resource has the same `offset` in all its events. After CONFIRMED,
- * CANCELLED only comes if the parse begins again. Causes are another encoding, a limit, and bytes
- * that a parallel parse has found to be no valid UTF-8. Events may lack if memory runs out and the
- * parse fails.
- *
- * The callback may read the strings only: the document is not complete. It must not call the
- * library with the parser or the document, and must not longjmp. */
+ * Tags that scripts of the parse write have resources, too, and the parse cancels what such text
+ * makes invalid. Elements that a script makes or changes by other functions have no events. A
+ * resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only comes if the
+ * parse begins again: for another encoding, a limit, or bytes that a parallel parse has found to be
+ * no valid UTF-8. Events may lack if memory runs out and the parse fails. */
 typedef void (*hpar_resource_event_callback)(const hpar_resource *resource, hpar_resource_event event, void *context);
 
 /* The resources that a parse reports. */
 typedef struct hpar_resource_options {
   hpar_resource_event_callback callback; /* NULL: the parse reports none, and has no cost for it */
   void *context;
-  /* FOUND comes in the order of the start tags, from the calling thread, and before the calling
-   * thread confirms a later tag. `thread` still names the thread that found the tag. A resource of
-   * a region that the calling thread parses again may have no FOUND. FOUND waits
-   * until all text before the tag is parsed */
+  /* FOUND comes from the calling thread, in the order of the start tags, after all text before the
+   * tag is parsed, and before a later tag is confirmed. A resource of a region that the calling
+   * thread parses again may have no FOUND */
   bool in_order;
   uint64_t reserved[3]; /* zero */
 } hpar_resource_options;
 
 /* Returns the name of a kind, such as "script" or "dns-prefetch". NULL past the last. */
 HPAR_API const char *hpar_resource_kind_name(size_t kind);
-
-/* Reports the resources of `top` and its descendants, in tree order. The images of a picture come
- * before the image of its img element, in tree order. The function takes linear time. HPAR_NO_NODE
- * has no resources. Declarative shadow roots nest up to 16 deep; deeper ones have no resources. */
+/* Reports the resources of `top` and its descendants in tree order, in linear time. The images of a
+ * picture come before the image of its img element. Declarative shadow roots nest up to 16 deep;
+ * deeper ones have no resources. */
 HPAR_API hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                                     void *context);
 
-/* The resources of a subtree in the order of hpar_resources. */
 typedef struct hpar_resource_list {
   size_t count;
   const hpar_resource *resources;
 } hpar_resource_list;
-
-/* Returns the resources that hpar_resources reports, for a loop without a callback. The list owns
- * the strings `url` of imports; the others are valid as those of the document are.
- * hpar_list_destroy frees the list. Returns NULL after a failure. */
+/* Returns the resources that hpar_resources reports, in its order; NULL after a failure. The list
+ * owns the strings `url` of imports. hpar_list_destroy frees it. */
 HPAR_API hpar_resource_list *hpar_resources_all(const hpar_document *document, hpar_node top, hpar_error *error);
 
 /*** links ***/
@@ -163,36 +151,30 @@ typedef struct hpar_link {
   bool host_not_converted; /* the host name of `url` has characters beyond ASCII, for lack of ICU */
 } hpar_link;
 
-/* Receives one link. It may read the document, but not change it. */
+/* Receives one link. It may read the document. */
 typedef hpar_status (*hpar_link_callback)(const hpar_link *link, void *context);
 
-/* How links are resolved. */
 typedef struct hpar_link_options {
-  size_t size;              /* sizeof(hpar_link_options): HPAR_LINK_OPTIONS_INIT sets it */
-  const char *document_url; /* the URL of the document, in UTF-8; NULL: unknown */
-  /* the label of the encoding of queries; NULL: that of the document, as in browsers */
-  const char *query_encoding;
-  hpar_error *error; /* filled by the call; NULL: none */
+  size_t size;                /* HPAR_LINK_OPTIONS_INIT sets it */
+  const char *document_url;   /* the URL of the document, in UTF-8; NULL: unknown */
+  const char *query_encoding; /* its label; NULL: that of the document, as in browsers */
+  hpar_error *error;          /* filled by the call; NULL: none */
 } hpar_link_options;
 #define HPAR_LINK_OPTIONS_INIT HPAR_SIZED(hpar_link_options)
 
-/* Reports the links of `top` and its descendants in tree order, and for each element by attribute.
- * Without a document URL, and without an absolute URL in a `base` element, relative links have no
- * valid URL. The function takes linear time. Any number of threads may call it for one document at
- * once. HPAR_NO_NODE has no links. HPAR_ERROR_MEMORY. HPAR_ERROR_ARGUMENT, also: `document_url` is
- * not a valid absolute URL, or `query_encoding` is no label of an encoding. */
+/* Reports the links of `top` and its descendants in tree order, and for each element by attribute,
+ * in linear time. Without a document URL, and without an absolute URL in a `base` element, relative
+ * links have no valid URL. HPAR_ERROR_ARGUMENT, also: `document_url` is not a valid absolute URL,
+ * or `query_encoding` is no label of an encoding. */
 HPAR_API hpar_status hpar_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                 hpar_link_callback callback, void *context);
 
-/* The links of a subtree in the order of hpar_links. */
 typedef struct hpar_link_list {
   size_t count;
   const hpar_link *links;
 } hpar_link_list;
-
-/* Returns the links that hpar_links reports, for a loop without a callback. The list owns the
- * strings `url`; the others are valid as those of the document are. hpar_list_destroy frees the
- * list. Returns NULL after a failure of hpar_links. */
+/* Returns the links that hpar_links reports, in its order; NULL after a failure. The list owns the
+ * strings `url`. hpar_list_destroy frees it. */
 HPAR_API hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                         hpar_error *error);
 

@@ -16,25 +16,20 @@
  * The output is the input byte for byte, except for the edits that rules request. Input leaves as
  * soon as no rule can edit it. The rewriter tracks the tree construction of the standard without
  * building a tree. Selectors therefore see the parents, the implied elements and the ends of
- * hpar_parse.
+ * hpar_parse. Rules are compiled once and are immutable afterwards: any number of threads may use
+ * them, each with its own rewriter. One thread at a time may use a rewriter.
  *
- * Rules are compiled once and are immutable afterwards: any number of threads may use them, each
- * with its own rewriter. One thread at a time may use a rewriter.
+ * Selectors are those of select.h. hpar_rules_add refuses those that depend on input after the
+ * start tag, by name: :has, :empty, :last-child, :only-child, :nth-last-child and the same of type.
+ * :scope is :root. A selector sees the tree at the moment when the element is inserted. The
+ * contents of a template count as its descendants. Classes and ids are case-sensitive, unless
+ * hpar_rewrite_options.quirks is set and the page is in quirks mode.
  *
- * Selectors are those of select.h, except those that depend on input after the start tag (:has,
- * :empty, :last-child, :last-of-type, :only-child, :only-of-type, :nth-last-child,
- * :nth-last-of-type). hpar_rules_add refuses these by name. :scope is :root. A selector sees the
- * tree at the moment when the element is inserted. The contents of a template count as its
- * descendants. Classes and ids are case-sensitive, unless hpar_rewrite_options.quirks is set and
- * the page is in quirks mode.
- *
- * An element ends where the standard pops it from the stack of open elements:
- * - Its own end tag ends it. Content goes before and after this tag.
- * - Another tag ends it. Content for its inside goes before that tag. Content for after it goes
- *   there, too, and the rewriter first writes the missing end tag.
- * - The input ends.
- * body and html end at the first end tag that the standard accepts for them, or with the input. A
- * formatting element that the parser opens again in the next block ends with the first block.
+ * An element ends where the standard pops it from the stack of open elements: at its own end tag,
+ * at another tag, or at the end of the input. Without its own end tag, content for its inside goes
+ * before what ends it. Content for after it follows there, behind the missing end tag. body and
+ * html end at the first end tag that the standard accepts for them, or with the input. A formatting
+ * element that the parser opens again in the next block ends with the first block.
  *
  * Order of edits. "Before" and "append" content follows earlier content of the same place. "After"
  * and "prepend" content precedes it. Rules apply in the order of hpar_rules_add, actions of a rule
@@ -48,10 +43,8 @@
  * The tree of the output is the edited tree of the input, with exceptions that this guide lists.
  * "--check" of the program hpar finds each of them in a page. For each page, text stays text, and
  * edits of attributes concern their own tags. A rename to the name of an element with raw text
- * fails, unless the element has this name.
- *
- * The exceptions let hostile input make elements that no rule has seen. docs/guides/filters.md
- * tells what hpar_rewrite_options.filter does about them, and what it guarantees. */
+ * fails, unless the element has this name. The exceptions let hostile input make elements that no
+ * rule has seen. docs/guides/filters.md tells what hpar_rewrite_options.filter guarantees. */
 
 #include <hpar/parse.h>
 #include <hpar/select.h>
@@ -84,9 +77,8 @@ typedef struct hpar_element {
 /* An element at its end. */
 typedef struct hpar_element_end {
   hpar_string name;
-  bool implied; /* no end tag of the element ends it */
-  /* of the end tag; both the beginning of another tag that ends the element, or the input's end */
-  uint64_t start, end;
+  bool implied;        /* no end tag of the element ends it */
+  uint64_t start, end; /* of its end tag; else both are where another tag ends it, or the input */
 } hpar_element_end;
 
 typedef enum hpar_text_kind {
@@ -105,9 +97,8 @@ typedef struct hpar_text_piece {
   bool last; /* the last piece of the text, which may be empty */
 } hpar_text_piece;
 
-/* A comment, with the bytes between its delimiters in the input. */
 typedef struct hpar_comment {
-  hpar_string text;
+  hpar_string text; /* the bytes between its delimiters in the input */
   uint64_t offset;
 } hpar_comment;
 
@@ -120,9 +111,8 @@ typedef struct hpar_document_end hpar_document_end;
 
 /* Callbacks run on the thread that feeds, in document order, one at a time, except those of a rule
  * with `pure`. A callback must not use the rewriter: begin, feed, finish and hpar_rewrite return
- * HPAR_ERROR_ARGUMENT, and hpar_rewriter_destroy takes effect when the running call returns.
- * HPAR_RETIRE: the rule matches no further element, text, comment or doctype. Any other status than
- * HPAR_OK is a failure: HPAR_ERROR_CALLBACK, or a status that tells the caller more. */
+ * HPAR_ERROR_ARGUMENT, and hpar_rewriter_destroy takes effect when the running call returns. After
+ * HPAR_RETIRE the rule matches no further element, text, comment or doctype. */
 typedef hpar_status (*hpar_element_callback)(hpar_element *element, void *context);
 typedef hpar_status (*hpar_element_end_callback)(hpar_element_end *end, void *context);
 typedef hpar_status (*hpar_text_callback)(hpar_text_piece *text, void *context);
@@ -132,8 +122,8 @@ typedef hpar_status (*hpar_document_end_callback)(hpar_document_end *end, void *
 /* Reports the start tag of an element that matches: its place in the input. */
 typedef void (*hpar_found_callback)(uint64_t start, uint64_t end, void *context);
 
-/* How inserted bytes are written. They are UTF-8; the rewriter encodes them for the page. A
- * character that the page's encoding lacks becomes a numeric character reference. */
+/* How inserted UTF-8 is written. The rewriter encodes it for the page. A character that the page's
+ * encoding lacks becomes a numeric character reference. */
 typedef enum hpar_content {
   HPAR_CONTENT_TEXT = 0, /* "<", ">" and "&" become character references */
   HPAR_CONTENT_HTML      /* as given */
@@ -151,57 +141,45 @@ typedef enum hpar_where {
 
 /*** edits in callbacks ***/
 
-/* Each function that edits returns HPAR_OK, HPAR_ERROR_MEMORY, or HPAR_ERROR_ARGUMENT, also: a name
- * is invalid, or the unit cannot have this edit. Names are NUL-terminated. Those of attributes are
- * in lower case. */
+/* HPAR_ERROR_ARGUMENT, also: a name is invalid, or the unit cannot have this edit. Names are
+ * NUL-terminated. Those of attributes are in lower case. */
 
 /* Sets `*name` and the decoded `*value`, in UTF-8, of the attribute at `index` in the tag, without
  * duplicates. Returns false past the last. Either pointer may be NULL. Edits do not show. */
 HPAR_API bool hpar_element_attribute_at(const hpar_element *element, size_t index, hpar_string *name,
                                         hpar_string *value);
-
 /* Returns the decoded value in UTF-8; `bytes` is NULL without such an attribute. Edits show. */
 HPAR_API hpar_string hpar_element_attribute(const hpar_element *element, const char *name);
-
 /* Returns true if an edit has removed the element, or it is inside a removed element. */
 HPAR_API bool hpar_element_removed(const hpar_element *element);
-
 /* Returns the number of open elements that are ancestors. */
 HPAR_API uint32_t hpar_element_depth(const hpar_element *element);
 
 /* Sets an attribute. Only the bytes of the value change, and they keep the page's quotes. A new
  * attribute follows the last one. */
 HPAR_API hpar_status hpar_element_set(hpar_element *element, const char *name, const char *value, size_t length);
-
 /* Removes an attribute, if the element has it. */
 HPAR_API hpar_status hpar_element_unset(hpar_element *element, const char *name);
-
 /* Renames the start tag and the end tag. */
 HPAR_API hpar_status hpar_element_rename(hpar_element *element, const char *name);
-
 HPAR_API hpar_status hpar_element_insert(hpar_element *element, hpar_where where, const char *content, size_t length,
                                          hpar_content format);
 HPAR_API hpar_status hpar_element_remove(hpar_element *element);
-
 /* Removes the tags and keeps the content. */
 HPAR_API hpar_status hpar_element_unwrap(hpar_element *element);
 
 /* Registers a callback for the end of this element, after those registered before. */
 HPAR_API hpar_status hpar_element_on_end(hpar_element *element, hpar_element_end_callback callback, void *context);
-
 /* BEFORE: before the end, as APPEND of the element. AFTER: after it. */
 HPAR_API hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where where, const char *content,
                                              size_t length, hpar_content format);
-
 /* These two change the end tag, if there is one. */
 HPAR_API hpar_status hpar_element_end_remove(hpar_element_end *end);
 HPAR_API hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name);
 
 /* Returns the text in UTF-8, with character references replaced. `bytes` NULL: no memory. */
 HPAR_API hpar_string hpar_text_piece_decoded(const hpar_text_piece *text);
-
-/* HPAR_CONTENT_TEXT in raw text and scripts is written as given, and refused if it holds the
- * element's end tag. */
+/* In raw text and scripts, HPAR_CONTENT_TEXT is as given, and must not hold the end tag. */
 HPAR_API hpar_status hpar_text_piece_insert(hpar_text_piece *text, hpar_where where, const char *content, size_t length,
                                             hpar_content format);
 HPAR_API hpar_status hpar_text_piece_remove(hpar_text_piece *text);
@@ -244,7 +222,7 @@ typedef enum hpar_action_kind {
   HPAR_ACTION_FIND              /* text only: `replacement` for each `value` in the raw text */
 } hpar_action_kind;
 
-/* A declarative edit. `name` is NUL-terminated. Strings are UTF-8. The layout never changes. */
+/* A declarative edit. `name` is NUL-terminated. The layout never changes. */
 typedef struct hpar_action {
   hpar_unit unit;
   hpar_action_kind kind;
@@ -255,9 +233,8 @@ typedef struct hpar_action {
 
 /* A rule. hpar_rules_add copies it, except what `context` refers to. */
 typedef struct hpar_rule {
-  size_t size; /* HPAR_RULE_INIT sets it */
-  /* NULL: the document, that is all text and comments, the doctype, and the end of the input */
-  const char *selector;
+  size_t size;          /* HPAR_RULE_INIT sets it */
+  const char *selector; /* NULL: all text and comments, the doctype, and the end of the input */
   const hpar_action *actions;
   size_t action_count;
   hpar_element_callback element;
@@ -272,28 +249,23 @@ typedef struct hpar_rule {
    * formatting elements that the parser opens again */
   bool implied;
   bool text_pieces; /* `text` and text actions receive pieces as they arrive, not whole texts */
-  /* The caller promises that the callbacks, except `document_end` and `found`, may run on any
+  /* the caller promises that the callbacks, except `document_end` and `found`, may run on any
    * thread, in any order, at the same time, and more than once. They depend on their object and on
    * constant data only, and call no function of a rewriter. docs/guides/rewrite.md, "Pure
-   * callbacks", has the whole promise. */
+   * callbacks", has the whole promise */
   bool pure;
-  /* for each element that matches, in document order. It changes nothing, and several threads find
-   * its elements: a query in parallel that builds no tree. */
-  hpar_found_callback found;
+  hpar_found_callback found; /* for each element that matches, in document order */
 } hpar_rule;
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 
 HPAR_API hpar_status hpar_rules_create(hpar_rules **rules);
-
 /* Appends a rule. HPAR_ERROR_ARGUMENT, also: the rule is invalid, or the rules are compiled.
  * `error->offset` is in the selector, and `error->item` is the number of an action, if one of them
- * is the cause. After an error the set is as before. */
+ * is the cause. After a failure the set is as before. */
 HPAR_API hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_error *error);
-
-/* Makes the rules ready for rewriters. No rule can be added afterwards. HPAR_ERROR_MEMORY: nothing
- * changes. A second call does nothing. */
+/* Makes the rules ready for rewriters. No rule can be added afterwards. A second call does nothing.
+ * After a failure nothing has changed. */
 HPAR_API hpar_status hpar_rules_compile(hpar_rules *rules);
-
 /* Frees the rules, after the last stream between begin and finish with them. */
 HPAR_API void hpar_rules_destroy(hpar_rules *rules);
 
@@ -303,15 +275,14 @@ HPAR_API void hpar_rules_destroy(hpar_rules *rules);
 typedef enum hpar_on_failure {
   /* output ends before the input that could not be processed; feed and finish return the status */
   HPAR_FAIL_STOP = 0,
-  /* the rest of the input is passed on without edits, and feed returns HPAR_OK; finish returns the
-   * status. A filter must not use this: the rest is not filtered */
+  /* the rest is passed on without edits, and feed returns HPAR_OK; finish returns the status */
   HPAR_FAIL_PASS
 } hpar_on_failure;
 
 /* What happens to input in UTF-16. */
 typedef enum hpar_utf16 {
-  /* it is decoded, and the output is UTF-8 without a byte order mark. hpar_rewrite_stats.decoded is
-   * set. The sender of the output must declare UTF-8, for example in Content-Type */
+  /* it becomes UTF-8 without a byte order mark, which the sender of the output must declare.
+   * hpar_rewrite_stats.decoded is set */
   HPAR_UTF16_DECODE = 0,
   HPAR_UTF16_PASS,  /* no rule applies; hpar_rewrite_stats.passed_through is set */
   HPAR_UTF16_REFUSE /* begin or feed returns HPAR_ERROR_UNSUPPORTED */
@@ -329,15 +300,14 @@ typedef struct hpar_rewrite_options {
   bool filter;
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
-  /* Limits; 0: the default. */
-  size_t max_memory; /* bytes of the rewriter; default: none. HPAR_LIMIT_MEMORY */
-  /* bytes of a tag, comment or doctype that the rewriter keeps; default: 1 MB. HPAR_LIMIT_MEMORY.
-   * It keeps what a rule reads, the tags in a matched element, and the names of all tags */
+  size_t max_memory; /* bytes of the rewriter; 0: any. HPAR_LIMIT_MEMORY */
+  /* bytes of a tag, comment or doctype that the rewriter keeps; 0: 1 MB. HPAR_LIMIT_MEMORY. It
+   * keeps what a rule reads, the tags in a matched element, and the names of all tags */
   size_t max_token;
-  size_t max_text;      /* bytes of a whole text; a longer one comes in pieces; default: 64 KB */
-  uint32_t max_depth;   /* open elements; default: none. HPAR_LIMIT_DEPTH */
-  uint64_t max_input;   /* bytes; default: none. HPAR_LIMIT_INPUT */
-  uint64_t max_time_ns; /* since begin; default: none. HPAR_LIMIT_TIME */
+  size_t max_text;      /* bytes of a whole text; a longer one comes in pieces; 0: 64 KB */
+  uint32_t max_depth;   /* open elements; 0: any. HPAR_LIMIT_DEPTH */
+  uint64_t max_input;   /* bytes; 0: any. HPAR_LIMIT_INPUT */
+  uint64_t max_time_ns; /* since begin; 0: any. HPAR_LIMIT_TIME */
   /* The threads, with the calling one, up to HPAR_MAX_THREADS; 0: one for each usable core, except
    * that HPAR_MODE_AUTO then uses one for an input */
   unsigned threads;
@@ -345,23 +315,18 @@ typedef struct hpar_rewrite_options {
    * - HPAR_MODE_PARALLEL: several threads rewrite each feed of at least 64 KB.
    * - HPAR_MODE_AUTO: the same for feeds of at least 256 KB, if `threads` is above 1.
    * - HPAR_MODE_SEQUENTIAL: one thread. hpar_rewrite_many ignores the mode and takes this one.
-   * One thread always rewrites in these cases:
-   * - A rule has `implied`.
-   * - A rule with `text_pieces` edits texts. Another rule edits whole texts, and has callbacks for
-   *   texts, comments or the doctype that are not pure.
-   * - A selector reads languages or the state of form controls.
-   * - The options have a fragment, or a limit of memory, time or depth. The input is UTF-16. */
+   * One thread always rewrites UTF-16, a fragment, and with a limit of memory, time or depth. So it
+   * does if a rule has `implied`, or a selector reads languages or the state of form controls. The
+   * last case is a rule with `text_pieces` that edits texts, beside one that edits whole texts and
+   * has callbacks for texts, comments or the doctype that are not pure. */
   hpar_mode mode;
-  /* the caller's executor for hpar_rewrite_many, as in hpar_parallel_options; NULL: the library
-   * starts threads and ends them before it returns */
+  /* the caller's executor for hpar_rewrite_many, as in hpar_select_options */
   hpar_run_callback run;
   void *run_context;
-  /* filled by hpar_rewrite_many, hpar_rewrite and hpar_rewriter_begin; NULL: none */
-  hpar_error *error;
+  hpar_error *error; /* filled by a call with these options; NULL: none */
 } hpar_rewrite_options;
 #define HPAR_REWRITE_OPTIONS_INIT HPAR_SIZED(hpar_rewrite_options)
 
-/* Counters of one stream. */
 typedef struct hpar_rewrite_stats {
   size_t size; /* HPAR_REWRITE_STATS_INIT sets it */
   uint64_t input_bytes, output_bytes;
@@ -382,71 +347,60 @@ typedef struct hpar_rewrite_stats {
 
 /* A rewriter keeps its memory from one stream to the next. */
 HPAR_API hpar_status hpar_rewriter_create(hpar_rewriter **rewriter);
-
 /* Frees the rewriter. A stream that has not finished ends without output. */
 HPAR_API void hpar_rewriter_destroy(hpar_rewriter *rewriter);
-
-/* Returns why the rewriter's last call failed. The error belongs to the rewriter, and is valid
- * until the next call on it. For NULL, an error says so. */
+/* Returns why the rewriter's last call failed. The error is the rewriter's, valid until the next
+ * call on it. For NULL, an error says so. */
 HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
 
 /* Begins a stream. A stream that has not finished is dropped. `rules` must stay until finish.
  * `write` receives the output in order: pieces of at least 256 bytes, and the rest at the end of
- * each feed. Another status than HPAR_OK from `write` ends the stream. feed and finish return it.
- * `write` NULL: there is no output, for rules that only read. HPAR_ERROR_ARGUMENT, also: `rules`
- * are not compiled. HPAR_ERROR_UNSUPPORTED: the encoding is ISO-2022-JP or "replacement", or
- * refused UTF-16. */
+ * each feed. If it fails, the stream ends, and feed and finish return its status. `write` NULL:
+ * there is no output, for rules that only read. HPAR_ERROR_ARGUMENT, also: `rules` are not
+ * compiled. HPAR_ERROR_UNSUPPORTED: the encoding is ISO-2022-JP or "replacement", or refused
+ * UTF-16. */
 HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
                                          const hpar_rewrite_options *options, hpar_write_callback write, void *context);
 
 /* Feeds `length` bytes, which the caller may change afterwards. Any division of the input gives the
  * same output. After a failure feed returns its status and ignores the bytes, unless the rest is
- * passed on. Nothing changes with HPAR_ERROR_ARGUMENT: the rewriter is NULL or has no stream, the
- * call comes from a callback, or `bytes` is NULL. For a `length` of 0 it may be NULL. */
+ * passed on. Nothing changes with HPAR_ERROR_ARGUMENT: a pointer is NULL, there is no stream, or
+ * the call comes from a callback. */
 HPAR_API hpar_status hpar_rewriter_feed(hpar_rewriter *rewriter, const char *bytes, size_t length);
-
 /* Ends the stream: ends all elements, runs the callbacks of the document's end, writes the rest.
  * The stream ends with any status. HPAR_ERROR_ARGUMENT as for feed. */
 HPAR_API hpar_status hpar_rewriter_finish(hpar_rewriter *rewriter, hpar_rewrite_stats *stats);
-
 /* Rewrites a whole input: begin, feed, finish. */
 HPAR_API hpar_status hpar_rewrite(hpar_rewriter *rewriter, const hpar_rules *rules, const hpar_rewrite_options *options,
                                   const char *bytes, size_t length, hpar_rewrite_stats *stats,
                                   hpar_write_callback write, void *context);
 
-/* A page of hpar_rewrite_many. */
 typedef struct hpar_rewrite_page {
   size_t size;       /* HPAR_REWRITE_PAGE_INIT sets it */
   const char *bytes; /* may be NULL if `length` is 0 */
   size_t length;
-  const hpar_rules *rules; /* of this page; NULL: those of the call */
-  /* receives the output of this page in order, on the thread that rewrites it; NULL: none */
-  hpar_write_callback write;
+  const hpar_rules *rules;   /* of this page; NULL: those of the call */
+  hpar_write_callback write; /* as in hpar_rewrite, on the thread that rewrites this page */
   void *context;
-  hpar_status status; /* the library sets it, and `stats` */
-  /* no field must be set. It grows at its end, so that no field may ever follow it */
-  hpar_rewrite_stats stats;
+  hpar_status status;       /* the library sets it, and `stats` */
+  hpar_rewrite_stats stats; /* grows at its end, so that no field may ever follow it */
 } hpar_rewrite_page;
 #define HPAR_REWRITE_PAGE_INIT HPAR_SIZED(hpar_rewrite_page)
 
 /* Reports a page whose output is complete or has failed. The calls come in the order of the pages,
  * one at a time, on any thread of the call, while other threads rewrite later pages. The callback
- * may change or clear `*page`, and of the other pages nothing. It must not throw an exception or
- * longjmp. */
+ * may change or clear `*page`, but nothing of the other pages. */
 typedef void (*hpar_page_callback)(size_t index, hpar_rewrite_page *page, void *context);
 
 /* Rewrites `count` pages, each by one rewriter on one of hpar_rewrite_options.threads threads. Each
  * page has the output and the statistics of hpar_rewrite, and its own limits.
  *
  * The callbacks of a rule run on the thread that rewrites the page, in document order within the
- * page. Those of different pages run at the same time, so `context` of a rule must allow that. A
- * page may have rules of its own. HPAR_RETIRE and `limit` concern one page.
+ * page. Those of different pages run at the same time, so `context` of a rule must allow that.
+ * HPAR_RETIRE and `limit` concern one page. `callback` may be NULL, and `pages` if `count` is 0.
  *
- * Returns HPAR_OK even if pages fail: each has its own status. `callback` may be NULL. In these
- * cases it rewrites nothing:
- * - HPAR_ERROR_ARGUMENT: `pages` is NULL and `count` is not 0, or `bytes` of a page is NULL and
- *   `length` is not 0. A page has no rules. `rules` or `options` are not accepted.
- * - HPAR_ERROR_MEMORY: no thread has the memory to start. */
+ * Returns HPAR_OK even if pages fail: each has its own status. Otherwise nothing is rewritten.
+ * HPAR_ERROR_ARGUMENT, also: a page has no rules. */
 HPAR_API hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options,
                                        hpar_rewrite_page *pages, size_t count, hpar_page_callback callback,
                                        void *context);

@@ -7,27 +7,20 @@
  *   hpar_document *document = hpar_parse_bytes(page, length, &options, NULL);
  *   hpar_document_destroy(document);
  *
- * The library contains no script engine. It calls the caller's function for each script that may
- * run, in document order, at the point that the HTML Standard defines. The function runs the script
- * with an engine of its choice. It may read the document, change it, and write text into the parser
- * (`document.write`).
+ * The library contains no script engine. It calls hpar_options.script.callback for each script that
+ * may run, in document order, at the point that the HTML Standard defines. The tree is then that of
+ * the standard with scripts. The callback runs the script with an engine of its choice. It may read
+ * the document, change it, and write text into the parser (`document.write`).
  *
- * A caller sets hpar_options.script.callback. The tree is then that of the standard with scripts.
- *
- * These rules hold for the callback, for the functions below, and for those of hpar/node.h that
- * change the document:
+ * These rules hold for the callback, and for each function that it calls with its editor:
  * - The parser calls the callback on the thread that builds the tree. In hpar_parse and in
  *   hpar_parser_feed, that is the calling thread; with HPAR_EXECUTOR_CALLER, that of task 0. In
- *   hpar_parse_many, it is any thread, and several threads may run callbacks of different documents
- *   at once.
+ *   hpar_parse_many, it is any thread, and several callbacks may run at once for their documents.
  * - `editor` is valid until the callback returns, and only the callback may use it.
- * - hpar/node.h and hpar/select.h may read the document during the callback. Strings that they
- *   return stay valid until the document changes.
+ * - hpar/node.h and hpar/select.h may read the document during the callback.
  * - A function that returns a limit or HPAR_ERROR_MEMORY ends the parse with this status as soon as
  *   the callback returns. Later calls return the same status without an effect.
  * - After HPAR_ERROR_ARGUMENT nothing has changed, and the parse continues.
- * - The callback must not throw an exception or longjmp past the library's frames. It may destroy
- *   the parser and the document: see hpar_document_destroy.
  *
  * Once a script has run, a meta element does not change the encoding of the page. No parse runs a
  * script twice. Fed input without a declared encoding is parsed in finish, because its last byte
@@ -47,21 +40,15 @@ typedef enum hpar_script_type {
   HPAR_SCRIPT_SPECULATION_RULES
 } hpar_script_type;
 
-/* The reason for a call of the callback. */
+/* The reason for a call of the callback. Writes have an effect in the first two cases only. */
 typedef enum hpar_script_time {
   HPAR_SCRIPT_NOW = 0,  /* an inline script: run it */
   HPAR_SCRIPT_BLOCKING, /* a script with `src` that the parser waits for: fetch it and run it */
-  /* the parser has reached the end of the input: run this script with `defer`, or this module.
-   * Writes have no effect */
-  HPAR_SCRIPT_DEFERRED,
-  /* the script runs as soon as it is available, independently of the parser: the callback only
-   * takes note of it. Writes have no effect */
-  HPAR_SCRIPT_ASYNC,
-  /* a script that hpar_script_postpone of hpar/study.h has postponed. Writes have no effect */
-  HPAR_SCRIPT_LATE
+  HPAR_SCRIPT_DEFERRED, /* the input ends: run this script with `defer`, or this module */
+  HPAR_SCRIPT_ASYNC,    /* take note of it: it runs as soon as it is available, beside the parser */
+  HPAR_SCRIPT_LATE      /* run it: hpar_script_postpone of hpar/study.h has postponed it */
 } hpar_script_time;
 
-/* A script that may run. */
 typedef struct hpar_script {
   hpar_node node; /* a script element of HTML or SVG */
   hpar_script_type type;
@@ -73,9 +60,9 @@ typedef struct hpar_script {
 typedef hpar_status (*hpar_script_callback)(hpar_editor *editor, const hpar_script *script, void *context);
 
 /* Options of scripts. hpar_options.scripting is true if `callback` is set. A fragment parse runs no
- * script. In the parallel parser, other threads parse the rest of the page while a script runs. In
- * the pipelined parser, the tokenizer reads on. These parses are sequential: limits of nodes,
- * memory, depth or attributes, and fed input, except with HPAR_MODE_PARALLEL and threads. */
+ * script. While a script runs, other threads of the parallel parser parse the rest of the page. The
+ * parse is sequential with limits of nodes, memory, depth or attributes, and for fed input, except
+ * with HPAR_MODE_PARALLEL and threads. */
 typedef struct hpar_script_options {
   hpar_script_callback callback; /* NULL: no script runs */
   void *context;

@@ -24,12 +24,9 @@ extern "C" {
 
 /*** one selector ***/
 
-/* The two functions compile `selector`, a NUL-terminated list, for one call: a program that uses a
- * selector often keeps a set. `error` may be NULL, and names the place and the reason if the
- * selector is refused. */
-
 /* Returns the first element below `top` that the selector matches, in document order; HPAR_NO_NODE
- * without a match and after a failure. */
+ * without a match and after a failure. This function and the next one compile `selector`, a
+ * NUL-terminated list, for one call: a program that uses a selector often keeps a set. */
 HPAR_API hpar_node hpar_select_first(const hpar_document *document, hpar_node top, const char *selector,
                                      hpar_error *error);
 
@@ -38,7 +35,6 @@ typedef struct hpar_node_list {
   size_t count;
   const hpar_node *nodes;
 } hpar_node_list;
-
 /* Returns all elements below `top` that the selector matches; NULL after a failure. The list may
  * outlive the document, and hpar_list_destroy frees it. */
 HPAR_API hpar_node_list *hpar_select_all(const hpar_document *document, hpar_node top, const char *selector,
@@ -47,24 +43,21 @@ HPAR_API hpar_node_list *hpar_select_all(const hpar_document *document, hpar_nod
 /*** sets of selectors ***/
 
 typedef struct hpar_selectors hpar_selectors;
-
 HPAR_API hpar_status hpar_selectors_create(hpar_selectors **selectors);
 HPAR_API void hpar_selectors_destroy(hpar_selectors *selectors);
 
 /* Appends one selector, which may be a list ("a, b"), in UTF-8. Its number is the count before the
- * call. HPAR_ERROR_ARGUMENT for text that is no supported selector: `error` then has the place and
- * the reason. After an error the set is as before. */
+ * call. HPAR_ERROR_ARGUMENT, also: it is not supported, and `error` has the place and the reason.
+ * After a failure the set is as before. */
 HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *text, size_t length, hpar_error *error);
-
 HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 
 /* How many threads select. Several threads do if the tree below `top` has at least 6 MB (about
  * 60,000 elements). Sets of more than 64 compounds need 1.5 MB, and with `run` 1 MB is enough. One
  * thread divides the tree, all threads match, and then the calling thread reports. Until then each
- * match takes 8 bytes. The calling thread works alone in these cases:
- * - A selector has :nth-last-child(), :last-of-type, :only-of-type or :nth-last-of-type(), or a
- *   :has() of more than one child or next sibling.
- * - The library has no parallel parser, and `run` is not set. */
+ * match takes 8 bytes. The calling thread works alone if a selector has :nth-last-child(),
+ * :last-of-type, :only-of-type or :nth-last-of-type(), or a :has() of more than one child or next
+ * sibling. So it does if the library has no parallel parser, and `run` is not set. */
 typedef struct hpar_select_options {
   size_t size;    /* HPAR_SELECT_OPTIONS_INIT sets it */
   hpar_mode mode; /* HPAR_MODE_AUTO: one thread, unless `threads` or `run` is set */
@@ -79,24 +72,22 @@ typedef struct hpar_select_options {
 } hpar_select_options;
 #define HPAR_SELECT_OPTIONS_INIT HPAR_SIZED(hpar_select_options)
 
-/* Receives one match. It may read the document and may not change it. */
+/* Receives one match. It may read the document. */
 typedef hpar_status (*hpar_match_callback)(hpar_node element, uint32_t selector, void *context);
 
 /* Reports the elements below `top` that match, in document order, and for each element its
  * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of `top`.
- * :scope is `top`, or :root if `top` is the document node. HPAR_NO_NODE, or a node without
- * children, reports nothing. `options` NULL: the defaults, with which the calling thread works
- * alone. HPAR_ERROR_MEMORY; with several threads it comes before the first report. */
+ * :scope is `top`, or :root if `top` is the document node. By default, the calling thread works
+ * alone. With several threads, HPAR_ERROR_MEMORY comes before the first report. */
 HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
                                  const hpar_select_options *options, hpar_match_callback callback, void *context);
 
 #define HPAR_ANY_SELECTOR UINT32_MAX
-
 /* Sets `*matches` to whether the element matches the selector with this number, or any one of the
  * set. :scope is the element. Anything but an element matches nothing. The time grows with the
  * depth of the element and the number of its preceding siblings. With :checked, :has(),
  * :nth-last-child(), :last-of-type, :only-of-type or :nth-last-of-type(), the time grows with the
- * document. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT, also: the set has no such number. */
+ * document. HPAR_ERROR_ARGUMENT, also: the set has no such number. */
 HPAR_API hpar_status hpar_matches(const hpar_selectors *selectors, const hpar_document *document, hpar_node element,
                                   uint32_t selector, bool *matches);
 
