@@ -5,7 +5,7 @@
              python/tests/test_docs.py the Python blocks. A block of another language is a finding
   links      every relative link leads to a file, and its anchor to a heading there
   functions  a link from `name` to a source file, and `src/FILE:name`, promise that this file defines the function. A path
-             in code leads to a file
+             in code leads to a file, and a name such as hp_x or HPAR_X is in the sources
   tables     the modules of docs/architecture.md are the folders of src/ in the order of scripts/check-layers, and its
              instances are the files that include the template
   size       README.md has at most 150 lines, docs/ at most 20,000 words and twelve decisions, a decision at most 600 words
@@ -97,6 +97,22 @@ def check_paths(name, text):
     folders = (ROOT, os.path.join(ROOT, "src"), os.path.join(ROOT, "include"), os.path.join(ROOT, os.path.dirname(name)))
     for path in re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:c|h|inc|md|py|sh|pml|svg|json))`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
         check(any(os.path.exists(os.path.join(folder, path)) for folder in folders), f"{name}: there is no file {path}")
+
+
+IDENTIFIERS = set()
+
+
+def check_names(name, text):
+    """A function, type or constant of HPar in code is one of the sources."""
+    if not IDENTIFIERS:
+        for top in ("src", "include", "CMakeLists.txt", "python", "scripts", "experiments", "tests"):
+            for path in glob.glob(os.path.join(ROOT, top, "**"), recursive=True) if os.path.isdir(os.path.join(ROOT, top)) else [os.path.join(ROOT, top)]:
+                if os.path.isfile(path) and not path.endswith((".md", ".pyc", ".so")):
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        IDENTIFIERS.update(re.findall(r"\b(?:hp|hpar|HP|HPAR)_\w+", file.read()))
+    for span in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        for identifier in re.findall(r"\b(?:hp|hpar|HP|HPAR)_\w+", span):
+            check(identifier in IDENTIFIERS, f"{name}: the sources have no {identifier}")
 
 
 # Sphinx's directives; what a block of data is for is tested by shell_examples.py.
@@ -194,6 +210,17 @@ def words(path):
         return sum(any(map(str.isalnum, piece)) for piece in file.read().split())
 
 
+def check_guards():
+    """The tests that docs/soundness.md names exist."""
+    with open(os.path.join(ROOT, "docs", "soundness.md"), encoding="utf-8") as file:
+        rows = re.findall(r"^\| [A-Z] \|.*\| (.*) \|$", file.read(), re.MULTILINE)
+    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    check(len(names) > 10, "docs/soundness.md names no tests")
+    for name in names:
+        places = (f"{name}_test.c", f"{name}.sh", f"fuzz/{name.removeprefix('fuzz_')}_fuzz.c")
+        check(any(os.path.exists(os.path.join(ROOT, "tests", place)) for place in places), f"docs/soundness.md: there is no test {name}")
+
+
 def check_size():
     pages = glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)
     total = sum(map(words, pages))
@@ -227,6 +254,8 @@ def main():
             if name.startswith("docs/") or "/" not in name:
                 check_paths(name, text)
                 check_languages(name, text)
+                if name != "CHANGELOG.md":
+                    check_names(name, text)
             references += check_references(name, text)
             text = REFERENCE.sub(" ", text)
             if name != "CHANGELOG.md" and not name.startswith(("results/", "paper/")):
@@ -239,6 +268,7 @@ def main():
                     check(next(blocks(text))[1] in file.read(), "README.md: its example is not that of examples/page.c")
                 check(text.count("\n") <= 150, f"README.md has {text.count(chr(10))} lines; at most 150")
     check_architecture()
+    check_guards()
     check_size()
     check(examples > 5, f"only {examples} examples were found")
     check(references > 1, "README.md has no figures by reference")
