@@ -34,6 +34,7 @@ typedef enum way {
   PIPELINED,
   PIPELINED_ALONE,
   STEPPED,
+  INDEXED,
   FROM_JEMALLOC,
   WAYS
 } way;
@@ -70,6 +71,7 @@ static hpar_options options_of(way which) {
     case STAGES: study.pipelined_workers = true; break;
     case PIPELINED:
     case PIPELINED_ALONE: study.driver = "pipelined"; break;
+    case INDEXED: study.driver = "index-ahead"; break;
     case STEPPED: study.custom_driver = &by_steps; break;
     case FROM_JEMALLOC: options.allocator = HPAR_ALLOCATOR_JEMALLOC; break;
     default: break;

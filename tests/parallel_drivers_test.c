@@ -5,6 +5,7 @@
 #include "support/compare_check.h"
 #include "support/documents.h"
 #include "support/generate.h"
+#include "support/random.h"
 #include "support/stepper.h"
 
 #include <hpar/study.h>
@@ -182,7 +183,8 @@ static void refused(void) {
     const char *message;
   } cases[] = {{{HPAR_STUDY_INIT, .custom_driver = &no_size}, "hpar_driver.size is 0"},
                {{HPAR_STUDY_INIT, .custom_driver = &no_function}, "hpar_study.custom_driver->drive is NULL"},
-               {{HPAR_STUDY_INIT, .driver = "nosuch"}, "hpar_study.driver is \"nosuch\"; accepted: pipelined"}};
+               {{HPAR_STUDY_INIT, .driver = "nosuch"},
+                "hpar_study.driver is \"nosuch\"; accepted: pipelined, indexed, index-ahead"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     hpar_options options = {HPAR_OPTIONS_INIT, .study = &cases[i].study};
     CHECK_EQ(hpar_parse(with.parser, &options, page, sizeof page - 1, with.document, NULL), HPAR_ERROR_ARGUMENT);
@@ -208,14 +210,54 @@ static void step_through(const compare_case *document, uint64_t seed) {
   }
 }
 
+/* Parses with each driver of the library, as they are by default. */
+static void use_drivers(const compare_case *document) {
+  const char *name;
+  for (size_t i = 0; (name = hpar_driver_name(i)); i++) {
+    for (int way = 0; way < 3; way++) {
+      compare_how how = {.threads = 2,
+                         .executor = way ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE,
+                         .max_errors = way == 2 ? 1000 : 0,
+                         .driver = name};
+      if (!CHECK(compare_expect(&with, document, how.max_errors))) return;
+      if (!compare_check(&with, &how)) printf("  driver %s\n", name);
+    }
+  }
+}
+
+/* Runs of each byte of the index, at each distance from the blocks of the index. */
+static void indexed_bytes(void) {
+  static buffer page;
+  static const char *const pieces[] = {"<",     ">",   "\"",       "'",         "&",       "&amp;",
+                                       "\r",    "\n",  "<p>",      "</p>",      "<a b=\"", "<a b='",
+                                       "<!-- ", "-->", "<script>", "</script>", "x",       "\xC3\xA9"};
+  random_state random = {11};
+  for (int i = 0; i < 400; i++) {
+    buffer_clear(&page);
+    size_t length = random_below(&random, 700);
+    while (page.length < length) {
+      size_t run = random_chance(&random, 70) ? 1 : random_below(&random, 140);
+      const char *piece = RANDOM_OF(&random, pieces);
+      while (run--) buffer_text(&page, piece);
+      if (random_chance(&random, 10)) buffer_add(&page, "", 1); /* NUL */
+    }
+    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
+    use_drivers(&document);
+  }
+}
+
 static void any_steps(void) {
-  for (size_t i = 0; i < document_count; i++) step_through(&documents[i], i);
+  for (size_t i = 0; i < document_count; i++) {
+    step_through(&documents[i], i);
+    use_drivers(&documents[i]);
+  }
   generated made = {0};
   uint64_t last = 300 * (uint64_t)compare_scale() / 100;
   for (uint64_t seed = 1; seed <= last; seed++) {
     generate(seed, &made);
     compare_case document = {made.text.bytes, made.text.length, made.fragment, made.scripting, NULL};
     step_through(&document, 1000 + seed);
+    if (seed % 3 == 0) use_drivers(&document);
   }
   generate_free(&made);
 }
@@ -231,6 +273,7 @@ int main(void) {
   fed_input();
   refused();
   any_steps();
+  indexed_bytes();
   compare_close(&with);
   return check_report();
 }

@@ -161,7 +161,7 @@ static void make_parallel(hpar_options *options) {
 static void choose_pipeline(random_state *from, hpar_options *options, hpar_study *study) {
   static const unsigned lengths[] = {2, 8, 64, 0};
   options->mode = HPAR_MODE_PARALLEL;
-  study->driver = "pipelined";
+  study->driver = random_chance(from, 70) ? "pipelined" : name_of(from, hpar_driver_name);
   options->parallel.executor = random_chance(from, 8) ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
   study->pipeline.buffer_tokens = RANDOM_OF(from, lengths);
   study->pipeline.batch_tokens = study->pipeline.buffer_tokens / 2;

@@ -1,10 +1,11 @@
 #include "study/drivers.h"
 
+#include "study/indexed.h"
 #include "study/pipelined/driver.h"
 
 #include <string.h>
 
-static const hpar_driver *const drivers[] = {&hp_pipelined_driver};
+static const hpar_driver *const drivers[] = {&hp_pipelined_driver, &hp_indexed_driver, &hp_index_ahead_driver};
 enum { DRIVERS = sizeof drivers / sizeof *drivers };
 
 const char *hpar_driver_name(size_t index) { return index < DRIVERS ? drivers[index]->name : NULL; }

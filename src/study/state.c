@@ -7,6 +7,7 @@ static void destroy(void *study) {
   hp_record_free(&state->record);
 #if HPAR_PARALLEL
   hp_stages_close(&state->stages);
+  hp_free(state->index);
 #endif
   hp_free(state);
 }

@@ -13,6 +13,8 @@ typedef struct hp_study_state {
 #if HPAR_PARALLEL
   hp_stages stages;                       /* of the driver "pipelined" */
   hp_pipeline_counters pipeline_counters; /* undefined before its first parse */
+  struct hp_index_block *index;           /* of the drivers in indexed.h */
+  size_t index_capacity;
 #endif
 } hp_study_state;
 

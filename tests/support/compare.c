@@ -323,6 +323,7 @@ compare_result compare_parallel(comparer *with, const compare_how *how) {
   study.custom_cut_policy = how->own_cut_policy;
   study.custom_strategy = how->own_strategy;
   study.custom_driver = how->own_driver;
+  if (how->driver) study.driver = how->driver;
   options.parallel.chunk_size = how->chunk_size;
   options.parallel.chunks = how->chunks;
   study.merge = how->merge;

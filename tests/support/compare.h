@@ -35,7 +35,8 @@ typedef struct compare_how {
   const char *strategy, *mode_predictor, *cut; /* NULL as in hpar_options */
   size_t chunk_size, chunks;
   hpar_merge_order merge;
-  bool pipelined; /* parses by these stages instead of the parallel parser */
+  const char *driver; /* parses instead of the parallel parser */
+  bool pipelined;     /* the same for the driver "pipelined", with these stages */
   unsigned buffer_tokens, batch;
   const char *pipeline_predictor;
   bool pipeline_stages; /* of a parallel parse */
