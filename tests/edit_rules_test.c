@@ -137,6 +137,7 @@ static void *change_elsewhere(void *context) {
   hpar_editor *other;
   hpar_node made;
   CHECK_EQ(hpar_document_edit(document, NULL, &other, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK(!other);
   CHECK_EQ(hpar_node_remove(edit, find("p", 0)), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_insert_before(edit, find("body", 0), find("b", 0), HPAR_NO_NODE), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_create_text(edit, TEXT("x"), &made), HPAR_ERROR_ARGUMENT);
@@ -146,6 +147,25 @@ static void *change_elsewhere(void *context) {
   CHECK_EQ(hpar_node_set_text(edit, hpar_node_first_child(document, find("b", 0)), TEXT("x")), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_node_set_inner_html(edit, find("p", 0), TEXT("x")), HPAR_ERROR_ARGUMENT);
   return context;
+}
+
+/* A call of the owner that fails ends nothing: the editor is the same, with its old limits. */
+static void edit_again(void) {
+  open_page();
+  hpar_options limited = {HPAR_OPTIONS_INIT, .limits = {.nodes = 1}};
+  CHECK_EQ(hpar_document_edit(document, &limited, &edit, NULL), HPAR_OK);
+  hpar_editor *again = NULL;
+  hpar_node made;
+  hpar_error error;
+  hpar_options wrong = {HPAR_OPTIONS_INIT, .encoding = "no-such"};
+  CHECK_EQ(hpar_document_edit(document, &wrong, &again, &error), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(error.text, "hpar_options.encoding"));
+  CHECK(again == edit);
+  CHECK_EQ(hpar_node_create_text(again, TEXT("t"), &made), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(again, TEXT("t"), &made), HPAR_LIMIT_NODES);
+  hpar_document_finish_edit(document);
+  CHECK_EQ(hpar_document_edit(document, &wrong, &again, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK(!again);
 }
 
 static void *edit_after(void *context) {
@@ -410,6 +430,7 @@ int main(void) {
   changes();
   texts();
   refusals();
+  edit_again();
   owners();
   positions();
   limits();

@@ -351,8 +351,8 @@ struct hpar_options;
  * document, `nodes` counts those that the edit makes, and `time_ns` begins with the call. A change
  * that would exceed a limit returns it. The editor is valid until hpar_document_finish_edit, the
  * next parse into the document, its clearing or its destruction. If the calling thread owns the
- * document already, the function sets the same editor, with the new options.
- * HPAR_ERROR_ARGUMENT, also: another thread owns the document, or a parse fills it. */
+ * document already, the function sets the same editor, with the new options, or with the old ones
+ * after a failure. HPAR_ERROR_ARGUMENT, also: another thread owns it, or a parse fills it. */
 HPAR_API hpar_status hpar_document_edit(hpar_document *document, const struct hpar_options *options,
                                         hpar_editor **editor, hpar_error *error);
 

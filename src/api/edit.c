@@ -11,7 +11,7 @@ hpar_status hpar_document_edit(hpar_document *document, const hpar_options *opti
   hpar_error own;
   if (!error) error = &own;
   error->text[0] = 0;
-  if (editor) *editor = NULL;
+  if (editor) *editor = document ? hp_edit_running(document) : NULL; /* a failure does not end it */
   if (!document || !editor)
     return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s is NULL", document ? "editor" : "document");
   hp_config config;

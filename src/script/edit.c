@@ -91,6 +91,11 @@ hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config,
   return HPAR_OK;
 }
 
+hp_scripts *hp_edit_running(const hpar_document *document) {
+  hp_edit_engine *e = document->editor;
+  return e && hp_edit_is_allowed(e) ? &e->scripts : NULL;
+}
+
 void hp_edit_end(hpar_document *document) {
   if (document->editor) document->close_editor(document->editor);
 }

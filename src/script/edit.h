@@ -26,6 +26,9 @@ typedef struct hp_edit_engine {
  * HPAR_ERROR_ARGUMENT if a parse fills the document, or another thread owns it. */
 hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config, hp_scripts **scripts);
 
+/* Returns the handle of the document's editor, if the calling thread owns it, or NULL. */
+hp_scripts *hp_edit_running(const hpar_document *document);
+
 /* Ends the changes, and gives back the addresses after the objects. */
 void hp_edit_end(hpar_document *document);
 
