@@ -75,12 +75,13 @@ def page_table(state, pages):
 
 def worst_table(state, places):
     table = Table(f"late-worst-{state}", f"The places with the largest excess in us: {STATES[state]}",
-                  ["place", "shortest", "median", "sequential: shortest", "waiting", "rest", "page faults"],
-                  "The parts are those of the shortest parse. The rest is its own parse of the thread's text, and the wait at the end of the parse.")
+                  ["place", "shortest", "median", "sequential: shortest", "waiting", "end", "rest", "page faults"],
+                  "The parts are those of the shortest parse. The end is its wait for the other thread at its end. The rest is its own parse of "
+                  "that thread's text.")
     for place in sorted(places, key=lambda place: -place.excess[0])[:WORST]:
         row = place.row
-        table.row(place.name(), *(microseconds(one) for one in (place.excess[0], place.excess[1], place.control[0], row["wait"],
-                                                                place.excess[0] - row["wait"])),
+        table.row(place.name(), *(microseconds(one) for one in (place.excess[0], place.excess[1], place.control[0], row["wait"], row["end"],
+                                                                place.excess[0] - row["wait"] - row["end"])),
                   Number(row["page_faults"], "", 0))
     return table
 

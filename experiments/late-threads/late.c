@@ -86,14 +86,21 @@ static struct {
   _Atomic int slices;
 } second;
 
+static struct {
+  nanoseconds begin, time;
+} leaving; /* how long the main thread takes to leave the pool, at the end of a parse */
+
 static void sleep_here(void) {
   if (atomic_exchange(&second.is_armed, false)) sleep_until_woken(&woken);
 }
 
 /* The library calls it in each thread of the pool: before the thread takes its part of the text, in
- * its slices, and at its tokens. Returns the offset of the next call at a token. */
+ * its slices, and at its tokens. In the main thread, it calls it before and after that leaves the
+ * pool. Returns the offset of the next call at a token. */
 static uint32_t note(uint32_t at) {
   uint32_t next = at + HP_PROGRESS_BYTES;
+  if (at == HP_PROGRESS_OF_LEAVING) leaving.begin = read_clock(CLOCK_MONOTONIC);
+  if (at == HP_PROGRESS_OF_LEAVING + 1) leaving.time = read_clock(CLOCK_MONOTONIC) - leaving.begin;
   if (pthread_equal(pthread_self(), main_thread) || at == HP_PROGRESS_OF_COMPOSITIONS) return next;
   if (at == HP_PROGRESS_OF_PARTS) {
     if (second.at.slice == START) sleep_here();
@@ -124,7 +131,7 @@ typedef struct page {
 
 /* The parts of one parse. */
 typedef struct sample {
-  long long elapsed, processor, wait;
+  long long elapsed, processor, wait, leave;
   long page_faults, rescued;
 } sample;
 
@@ -133,12 +140,17 @@ static bool parse(const page *p, hpar_mode mode, hpar_document *target, sample *
   hpar_options options = {HPAR_OPTIONS_INIT, .mode = mode, .threads = 2, .parallel.wait = HPAR_WAIT_SPIN,
                           .study = &study};
   hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  leaving.time = 0;
   usage before = read_usage();
   hpar_parser *own = mode == HPAR_MODE_SEQUENTIAL ? sequential_parser : parser;
   if (hpar_study_parse(own, &options, p->bytes, p->length, target, &stats)) return false;
   usage after = read_usage();
-  *taken = (sample){(long long)(after.elapsed - before.elapsed), (long long)(after.processor - before.processor),
-                    (long long)stats.ns.wait, after.page_faults - before.page_faults, (long)stats.chunks_rescued};
+  *taken = (sample){(long long)(after.elapsed - before.elapsed),
+                    (long long)(after.processor - before.processor),
+                    (long long)stats.ns.wait,
+                    (long long)leaving.time,
+                    after.page_faults - before.page_faults,
+                    (long)stats.chunks_rescued};
   return true;
 }
 
@@ -250,7 +262,7 @@ static void print_place(series *s, place at, uint32_t offset) {
       printf(", %lld, %lld", sorted[0], sorted[s->count / 2]);
     }
   const sample *best = shortest(s);
-  printf(", %lld, %ld, %ld]", best->wait, best->page_faults, best->rescued);
+  printf(", %lld, %lld, %ld, %ld]", best->wait, best->leave, best->page_faults, best->rescued);
 }
 
 static bool measure_place(const page *p, place at, size_t repetitions, series *s, bool *is_first) {

@@ -18,6 +18,6 @@ if done.returncode:
 kinds = ["late", "sequential", "control"]
 columns = ["slice", "offset", "parses", *(f"{kind}_{what}" for kind in kinds for what in ("shortest", "median")),
            *(f"{kind}_processor_{what}" for kind in kinds for what in ("shortest", "median")),
-           "wait", "page_faults", "rescued"]
+           "wait", "end", "page_faults", "rescued"]
 print(json.dumps({"columns": columns, "repetitions": int(repetitions),
                   "pages": [{"page": name, **page} for name, page in zip(names, json.loads(done.stdout)["pages"])]}))

@@ -264,17 +264,17 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
 }
 
 #if HPAR_TEST_HOOKS
-static void call_hook(void) { hp_worker_call_progress_hook(HP_PROGRESS_OF_PARTS); }
+static void call_hook(uint32_t at) { hp_worker_call_progress_hook(at); }
 #else
-static void call_hook(void) {}
+static void call_hook(uint32_t at) { (void)at; }
 #endif
 
 /* Estimates the work beside the merger, and claims the first chunk of the thread's part. */
 static uint32_t claim_first(hp_job *job, unsigned thread) {
   hp_work_estimate *work = &job->team->work;
-  call_hook();
+  call_hook(HP_PROGRESS_OF_PARTS);
   hp_estimate_work(work, job->request.text, job->request.length);
-  call_hook();
+  call_hook(HP_PROGRESS_OF_PARTS);
   uint32_t chunk = hp_chunk_queue_take_part(job->queue, work);
   atomic_store_explicit(&job->is_estimated, true, memory_order_release);
   return chunk ? chunk : hp_chunk_queue_claim(job->queue, thread);
@@ -370,7 +370,7 @@ static bool wait_for_threads(const hp_job *job) {
   return is_idle;
 }
 
-void hp_team_leave_pool(hp_job *job) {
+static void leave_pool(hp_job *job) {
   hp_team *team = job->team;
   if (!job->pool_runs || !may_leave_threads(job)) {
     hp_team_join_pool(job);
@@ -388,6 +388,12 @@ void hp_team_leave_pool(hp_job *job) {
   hp_team_expect_late(team, threads);
   hp_team_lend_document(team, job->request.document);
   hp_atoms_close(&job->request.document->atoms);
+}
+
+void hp_team_leave_pool(hp_job *job) {
+  call_hook(HP_PROGRESS_OF_LEAVING);
+  leave_pool(job);
+  call_hook(HP_PROGRESS_OF_LEAVING + 1);
 }
 
 void hp_team_expect_late(hp_team *team, unsigned entered) {
