@@ -192,13 +192,13 @@ static bool same_entry(const hp_builder *a, const hp_builder *b, uint32_t i) {
 }
 
 static bool same_state(const hp_builder *a, const hp_builder *b) {
-  if (a->mode != b->mode || a->depth != b->depth || a->tombstones != b->tombstones ||
+  if (a->mode != b->mode || a->stack.depth != b->stack.depth || a->stack.tombstones != b->stack.tombstones ||
       a->frameset_ok != b->frameset_ok || a->ignore_lf != b->ignore_lf || a->template_count != b->template_count ||
       !a->form != !b->form || !a->head != !b->head || a->node_count != b->node_count ||
       a->formatting.count != b->formatting.count || a->tokenizer->content != b->tokenizer->content)
     return false;
-  for (uint32_t i = 1; i <= a->depth; i++)
-    if (!same_element(&a->stack[i], &b->stack[i])) return false;
+  for (uint32_t i = 1; i <= a->stack.depth; i++)
+    if (!same_element(&a->stack.entries[i], &b->stack.entries[i])) return false;
   for (uint32_t i = 0; i < a->formatting.count; i++)
     if (!same_entry(a, b, i)) return false;
   return true;
@@ -264,7 +264,7 @@ static bool same_trees(const pair *p) {
 
 /* Returns whether the token is of those that the loop handles in this state. */
 static bool is_handled(const hp_builder *b, const hp_token *t) {
-  const hp_open_element *top = b->top;
+  const hp_open_element *top = b->stack.top;
   if (top->kind == HP_OPEN_OTHER || b->frameset_ok || b->ignore_lf) return false;
   if (t->kind == HP_TOKEN_TEXT)
     return top->kind == HP_OPEN_PLAIN ? !(t->flags & HP_TEXT_NUL) : t->flags & HP_TEXT_WHITE;
@@ -284,7 +284,7 @@ static hpar_status step_both(void *argument) {
   hp_engine_open(fused, &p->requests[1]);
   for (hp_token token; !p->differs;) {
     uint8_t mode = general->builder.mode;
-    int kind = hp_next_token_inside(&general->tokenizer, &token, general->builder.top->name);
+    int kind = hp_next_token_inside(&general->tokenizer, &token, general->builder.stack.top->name);
     bool handled = is_handled(&general->builder, &token);
     hp_exact_token(&general->builder, &token);
     if (kind == HP_TOKEN_EOF) {

@@ -92,9 +92,9 @@ static hpar_status take_token_of(void *argument) {
 }
 
 static bool same_stack(const hp_builder *a, const hp_builder *b) {
-  if (a->depth != b->depth || a->tombstones != b->tombstones) return false;
-  for (uint32_t i = 1; i <= a->depth; i++) {
-    const hp_open_element *x = &a->stack[i], *y = &b->stack[i];
+  if (a->stack.depth != b->stack.depth || a->stack.tombstones != b->stack.tombstones) return false;
+  for (uint32_t i = 1; i <= a->stack.depth; i++) {
+    const hp_open_element *x = &a->stack.entries[i], *y = &b->stack.entries[i];
     if (!x->node != !y->node) return false;
     if (x->node && (x->name != y->name || x->ns != y->ns || x->tag != y->tag)) return false;
   }
@@ -163,10 +163,10 @@ static void after_token(void *context, const hp_engine *engine, const hp_token *
   c->tokens++;
   if (c->differs) return;
   const hp_builder *b = &c->outline.builder;
-  c->differs = !same_state(&engine->builder, &c->outline) || c->open != b->depth - b->tombstones;
+  c->differs = !same_state(&engine->builder, &c->outline) || c->open != b->stack.depth - b->stack.tombstones;
   if (c->differs)
     printf("token %d at %u..%u, modes %d and %d, depths %u and %u, %llu open, lists %u and %u, in:\n", t->kind,
-           t->start, t->end, b->mode, engine->builder.mode, b->depth, engine->builder.depth,
+           t->start, t->end, b->mode, engine->builder.mode, b->stack.depth, engine->builder.stack.depth,
            (unsigned long long)c->open, b->formatting.count, engine->builder.formatting.count);
 }
 

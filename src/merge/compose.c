@@ -67,7 +67,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
   hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   outer->disposition = HP_DISPOSITION_LOCAL;
-  bool is_outer = b->depth == 0 || begins_doubtful_form(c, t);
+  bool is_outer = b->stack.depth == 0 || begins_doubtful_form(c, t);
   if (is_outer || (ends == HP_ENDS_SPLIT && t->name == HP_ATOM_TR)) { // NOLINT: in this order
     outer->disposition = HP_DISPOSITION_DEFER;
   } else if (ends == HP_ENDS_SPLIT) {
@@ -86,7 +86,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
     outer->now.tokens++;
   }
   c->level->tokens++;
-  if (b->depth == 0 && b->mode != outer->base_mode && !outer->poisoned) outer->poisoned = HP_HAZARD_UNFORESEEN;
+  if (b->stack.depth == 0 && b->mode != outer->base_mode && !outer->poisoned) outer->poisoned = HP_HAZARD_UNFORESEEN;
   return !outer->poisoned || end_composition(c, HP_ENDS_HAZARD);
 }
 
@@ -114,7 +114,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
     return false;
   }
   /* The mode may be that of the outer context. Then it must be one of the segment's modes. */
-  if (b->mode == outer->base_mode && !b->last[HP_ATOM_TEMPLATE]) outer->now.modes &= s->modes;
+  if (b->mode == outer->base_mode && !b->stack.last[HP_ATOM_TEMPLATE]) outer->now.modes &= s->modes;
   return true;
 }
 
@@ -124,7 +124,8 @@ bool hp_compose_chunk(hp_composer *c, hp_chunk_work *right) {
   for (;;) {
     const hp_segment *s = next_segment(right);
     if (!s) return hp_is_composed(right) || end_composition(c, HP_ENDS_CLEAN);
-    if (b->depth == 0 || s->start != c->position || !check_segment(c, s)) return end_composition(c, HP_ENDS_CLEAN);
+    if (b->stack.depth == 0 || s->start != c->position || !check_segment(c, s))
+      return end_composition(c, HP_ENDS_CLEAN);
     b->prepared = false;
     hp_splice(b, &right->log, right->taken++);
     c->worker->outer.now.tokens += s->tokens;

@@ -108,7 +108,7 @@ static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed
 // The end tag of a form removes only the form from the stack, if a clone is above it. A nobr in
 // scope closes itself.
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
-  if (!s->anchor || b->takes_slowly || b->max_depth != UINT32_MAX) return false;
+  if (!s->anchor || b->takes_slowly || b->stack.max_depth != UINT32_MAX) return false;
   if (b->select.has_selectedcontent || b->select.walk.select) return false;
   if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->foster_parenting) return false;
   if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR)) return false;
@@ -180,10 +180,10 @@ uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segmen
   while (!clones && is_unclean(b) && find_site(&w)) {
     hp_ref site = w.at, parent = parent_in_run(&w, site);
     const hp_node *node = node_at(b, parent);
-    uint32_t depth = b->depth;
+    uint32_t depth = b->stack.depth;
     if (parent == s->anchor || (w.pushed && w.open[w.pushed - 1].node == parent)) {
       reconstruct_before(b, site);
-      clones = b->depth - depth;
+      clones = b->stack.depth - depth;
       if (names) hp_apply_ark(b, site, node_at(b, site)->parent, names);
       continue;
     }

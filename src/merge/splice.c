@@ -39,7 +39,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
     hp_exact_reconstruct(b);
     reconstructs = false;
   }
-  uint32_t depth = b->depth;
+  uint32_t depth = b->stack.depth;
   if (names && !reconstructs) hp_apply_ark(b, node_at(b, s->anchor)->first, s->anchor, names);
   splice_run(b, s->anchor);
   if (reconstructs) clones = hp_reconstruct_in_run(b, log, s, names, &pushed);

@@ -12,7 +12,7 @@
 static inline bool is_direct(const hp_finder *f, uint32_t start) {
   const hp_sightings *to = f->sightings;
   return f->is_direct && f->reported == to->count && to->count < to->capacity && start >= f->found_to &&
-         !f->builder->last[HP_ATOM_TEMPLATE];
+         !f->builder->stack.last[HP_ATOM_TEMPLATE];
 }
 
 /* Removes the strings of the resource of an img or a script. Most have no others than these two. */

@@ -231,8 +231,8 @@ static bool is_inert(const hp_finder *f, hp_ref *unsure) {
   const hp_builder *b = f->builder;
   hp_tree_view view = hp_finder_view(f);
   unsigned depth = 0;
-  for (uint32_t i = b->last[HP_ATOM_TEMPLATE]; i; i = b->stack[i].previous_same) {
-    hp_ref template = b->stack[i].node;
+  for (uint32_t i = b->stack.last[HP_ATOM_TEMPLATE]; i; i = b->stack.entries[i].previous_same) {
+    hp_ref template = b->stack.entries[i].node;
     hp_shadow_root is_root = hp_is_shadow_root(&view, template);
     if (++depth > HP_MAX_SHADOW_DEPTH || is_root == HP_SHADOW_NO) return true;
     if (is_root == HP_SHADOW_UNSURE) *unsure = template;
@@ -309,7 +309,7 @@ void hp_see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
   const hp_builder *b = f->builder;
   hp_sighting *added = hp_add_sighting(f, start, hp_ref_of(b->base, node));
   added->is_written = f->watch.text_is_written;
-  added->is_inert = b->last[HP_ATOM_TEMPLATE] && is_inert(f, &added->unsure);
+  added->is_inert = b->stack.last[HP_ATOM_TEMPLATE] && is_inert(f, &added->unsure);
   if (hp_is_incomplete(b->base, node)) return;
   settle(f, &f->sightings->items[f->reported++]);
 }
@@ -452,12 +452,12 @@ void hp_finder_flush(hp_finder *f) {
   uint32_t count = f->sightings->count;
   if (f->reported == count) return;
   const hp_sighting *last = &f->sightings->items[count - 1];
-  settle_until(f, f->builder->top->node == last->element ? count - 1 : count);
+  settle_until(f, f->builder->stack.top->node == last->element ? count - 1 : count);
 }
 
 void hp_finder_end_segment(hp_finder *f) {
   uint32_t count = f->sightings->count;
-  if (f->reported < count && f->builder->top->node == f->sightings->items[count - 1].element) f->reported = count;
+  if (f->reported < count && f->builder->stack.top->node == f->sightings->items[count - 1].element) f->reported = count;
 }
 
 /*** the exact builder ***/

@@ -37,7 +37,7 @@ void hp_rewriter_leave_raw_text(hpar_rewriter *r) {
 /* Returns true between two tokens of the data state. */
 static bool is_at_boundary(const hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
-  return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && b->depth > 0;
+  return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && b->stack.depth > 0;
 }
 
 /*** checks ***/
@@ -47,7 +47,8 @@ static void read_truth(hpar_rewriter *r) {
   const uint32_t words = r->matching.matcher.words;
   if (!r->rules->needs_frames) return;
   hp_grow(&r->parallel.adopted_bits, &r->parallel.adopted_capacity, 4 * (size_t)words, &r->unwind);
-  hp_matching_outer_bits(&r->matching, r->outline.builder.top->node, r->parallel.adopted_bits + 2 * (size_t)words);
+  hp_matching_outer_bits(&r->matching, r->outline.builder.stack.top->node,
+                         r->parallel.adopted_bits + 2 * (size_t)words);
 }
 
 /* Returns what read_truth has written. */
@@ -83,7 +84,7 @@ static bool find_version(const hpar_rewriter *r, const hp_rewrite_log *log, cons
                          uint32_t *version) {
   *version = 0;
   if (!r->rules->needs_frames) return true;
-  const hp_frame *outer = hp_matching_frame_of(&r->matching, r->outline.builder.top->node);
+  const hp_frame *outer = hp_matching_frame_of(&r->matching, r->outline.builder.stack.top->node);
   if (seg->min_children && outer->children < seg->min_children) return false;
   for (; *version < log->versions; ++*version)
     if (check_bits(r, log, seg, *version) && check_counter(r, log, outer, *version)) return true;
@@ -293,8 +294,8 @@ static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
 static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
   hp_builder *b = &r->outline.builder;
   hp_scanner *s = &r->scanner;
-  const uint32_t depth = b->depth - b->tombstones;
-  hp_ref outer = b->top->node;
+  const uint32_t depth = b->stack.depth - b->stack.tombstones;
+  hp_ref outer = b->stack.top->node;
   flush(r, seg->start);
   adopt_records(r, log, seg);
   map_entries(r, log, seg, version);

@@ -157,7 +157,7 @@ uint32_t hpar_element_depth(const hpar_element *given) {
   if (!e) return 0;
   const hp_builder *b = &e->rewriter->outline.builder;
   if (hp_speculates(e->rewriter)) hp_speculation_give_up(e->rewriter);
-  return b->depth - b->tombstones - e->is_open;
+  return b->stack.depth - b->stack.tombstones - e->is_open;
 }
 
 /*** edits ***/

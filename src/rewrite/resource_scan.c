@@ -188,8 +188,8 @@ static hpar_status end_template(hpar_element_end *given, void *context) {
 static bool is_shadow_root(const hp_resource_scan *s, const hp_resource_values *values) {
   const hp_builder *b = &s->rewriter->outline.builder;
   hpar_string mode = hp_resource_value(values, HP_RESOURCE_SHADOWROOTMODE);
-  if ((!is(mode, "open") && !is(mode, "closed")) || b->depth < 2) return false;
-  const hp_open_element *parent = &b->stack[b->depth - 1];
+  if ((!is(mode, "open") && !is(mode, "closed")) || b->stack.depth < 2) return false;
+  const hp_open_element *parent = &b->stack.entries[b->stack.depth - 1];
   return parent->ns == HPAR_NAMESPACE_HTML &&
          hp_is_shadow_host(parent->name, hp_names_of(&s->rewriter->names, parent->name));
 }

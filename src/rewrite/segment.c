@@ -153,7 +153,7 @@ static void assume_in_advance(hpar_rewriter *r) {
   } else if (outer->base_mode == HP_IN_TABLE_BODY || outer->base_mode == HP_IN_ROW) {
     outer->now.modes = 1u << outer->base_mode;
   }
-  b->stack[0].kind = (uint8_t)hp_outer_kind(b);
+  b->stack.entries[0].kind = (uint8_t)hp_outer_kind(b);
 }
 
 /* Predicts the outer frame. */
@@ -170,7 +170,7 @@ static void begin_frames(hpar_rewriter *r) {
   }
   p->knows_next = false;
   memset(p->read, 0, 2 * words * sizeof *p->read);
-  hp_matching_begin_segment(&r->matching, r->outline.builder.stack[0].node, p->predicted);
+  hp_matching_begin_segment(&r->matching, r->outline.builder.stack.entries[0].node, p->predicted);
 }
 
 /* Begins a segment on the predicted outer context. */
@@ -254,7 +254,7 @@ static void save_frame(hpar_rewriter *r, uint32_t frame) {
 static void save_outer_frame(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   const uint32_t words = r->matching.matcher.words, place = p->log->bit_count;
-  const hp_node *outer = hp_outline_node(&r->outline, r->outline.builder.stack[0].node);
+  const hp_node *outer = hp_outline_node(&r->outline, r->outline.builder.stack.entries[0].node);
   save_frame(r, outer->next);
   for (uint32_t v = 0; v < p->versions; v++) {
     hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits + place) + v * r->matching.version_size);

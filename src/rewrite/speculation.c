@@ -36,12 +36,12 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   p->next_mode = p->outer.base_mode;
-  p->next_ns = b->stack[0].ns;
+  p->next_ns = b->stack.entries[0].ns;
   hp_predict_mode_after(b, t, &p->next_mode);
   hp_predict_namespace_after(b, t, &p->next_mode, &p->next_ns);
-  p->knows_next = r->rules->needs_frames && b->depth && t->kind == HP_TOKEN_START_TAG;
+  p->knows_next = r->rules->needs_frames && b->stack.depth && t->kind == HP_TOKEN_START_TAG;
   if (p->knows_next)
-    hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->top->node), p->next_bits);
+    hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->stack.top->node), p->next_bits);
   hp_speculation_end_segment(r, end, t);
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   p->seeks = true;
@@ -53,7 +53,7 @@ static void split_tag(hpar_rewriter *r, const hp_token *t) {
   hp_builder *b = &r->outline.builder;
   uint32_t confident = p->outer.confident;
   bool row = hp_splits_row(t);
-  uint8_t mode = row ? HP_IN_TABLE_BODY : p->outer.base_mode, ns = b->stack[0].ns;
+  uint8_t mode = row ? HP_IN_TABLE_BODY : p->outer.base_mode, ns = b->stack.entries[0].ns;
   if (row) p->outer.fostered = false;
   r->stats.tags--;
   hp_speculation_end_segment(r, r->token.start, NULL);
@@ -107,7 +107,7 @@ static bool may_match(hpar_rewriter *r, const hp_bits *set, hp_atom name, uint8_
  * namespace of its element is known only after its insertion. */
 static bool may_match_any(hpar_rewriter *r, const hp_bits *set) {
   const hp_atom name = r->token.tag.name;
-  const hp_open_element *top = r->outline.builder.top;
+  const hp_open_element *top = r->outline.builder.stack.top;
   if (!set || !r->token.has_spans) return false;
   if (may_match(r, set, name == HP_ATOM_IMAGE ? HP_ATOM_IMG : name, HPAR_NAMESPACE_HTML)) return true;
   if (top->ns == HPAR_NAMESPACE_HTML && name != HP_ATOM_SVG && name != HP_ATOM_MATH) return false;
@@ -134,7 +134,7 @@ bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   const hp_speculation *p = r->parallel.speculation;
   bool declares = !r->encoding.is_certain && r->token.tag.name == HP_ATOM_META;
   /* The element is probably a child of the outer current node. */
-  bool is_child = r->outline.builder.depth <= 1;
+  bool is_child = r->outline.builder.stack.depth <= 1;
   if (!declares && !may_match_any(r, p->deferring) && !(is_child && may_match_any(r, p->uncounted))) return false;
   hp_token token = token_of(&r->token.tag);
   r->stats.tags--;
@@ -187,7 +187,8 @@ static bool is_at_boundary(const hpar_rewriter *r) {
 static void check_mode(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   const hp_builder *b = &r->outline.builder;
-  if (b->depth == 0 && b->mode != p->outer.base_mode && b->mode != HP_IN_TEXT) p->outer.poisoned = HP_HAZARD_UNFORESEEN;
+  if (b->stack.depth == 0 && b->mode != p->outer.base_mode && b->mode != HP_IN_TEXT)
+    p->outer.poisoned = HP_HAZARD_UNFORESEEN;
 }
 
 bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
@@ -198,7 +199,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (!p->seeks) check_mode(r);
   if (p->outer.poisoned && !p->seeks) {
     p->next_mode = p->outer.base_mode;
-    p->next_ns = b->stack[0].ns;
+    p->next_ns = b->stack.entries[0].ns;
     p->outer.confident &= ~hp_questions_reopened(b, NULL);
     p->seeks = true;
   }
@@ -219,16 +220,16 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   bool is_boundary = is_at_boundary(r);
   if (at >= p->limit && is_boundary) return false;
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
-  if (b->depth) return true;
+  if (b->stack.depth) return true;
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->template_count &&
               !(r->text.is_open && r->running.texts);
   if (ends) {
     p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;
-    if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack[0].node, p->next_bits);
+    if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack.entries[0].node, p->next_bits);
     hp_speculation_end_segment(r, at, NULL);
-    hp_speculation_begin_segment(r, at, p->outer.base_mode, b->stack[0].ns);
+    hp_speculation_begin_segment(r, at, p->outer.base_mode, b->stack.entries[0].ns);
   }
-  b->stack[0].kind = (uint8_t)hp_outer_kind(b);
+  b->stack.entries[0].kind = (uint8_t)hp_outer_kind(b);
   return true;
 }
 

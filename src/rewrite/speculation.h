@@ -339,7 +339,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *rewriter);
 /* An event is processed. Returns false at the end of the worker's chunk. */
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
   const hp_speculation *p = r->parallel.speculation;
-  if (!r->outline.builder.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->window.limit)
+  if (!r->outline.builder.stack.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->window.limit)
     return hp_speculation_goes_on_outside(r);
   return atomic_load_explicit(p->passed, memory_order_relaxed) < p->limit;
 }

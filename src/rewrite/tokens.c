@@ -81,7 +81,7 @@ static void begin_text(hpar_rewriter *r, uint64_t position) {
 
 /* Notes that the stack had entries up to this index. */
 static void note_depth(hpar_rewriter *r, uint32_t highest) {
-  uint32_t depth = highest - r->outline.builder.tombstones;
+  uint32_t depth = highest - r->outline.builder.stack.tombstones;
   if (depth > r->stats.depth) r->stats.depth = depth;
 }
 
@@ -94,7 +94,7 @@ static void take_kind(hpar_rewriter *r, hp_outline_text kind, const char *at) {
   hp_edits_mark(&r->edits, r->running.texts && in_text ? start : r->token.start);
   hp_outline_take_text(&r->outline, kind);
   if (hp_speculates(r)) hp_speculation_take_text(r, kind);
-  note_depth(r, r->outline.builder.depth);
+  note_depth(r, r->outline.builder.stack.depth);
   if (kind == HP_OUTLINE_NUL) r->text.seen[HP_OUTLINE_WHITE] = false;
   if (in_text && !r->text.is_open) { /* the text begins another node here */
     r->text.is_open = r->text.is_first = true;
@@ -312,23 +312,23 @@ static void end_body(hpar_rewriter *r, uint8_t mode) {
     return;
   bool ends_html = b->mode == HP_AFTER_AFTER_BODY || b->mode == HP_AFTER_AFTER_FRAMESET;
   if (!ends_html && b->mode != HP_AFTER_BODY) return;
-  if (b->depth >= 2 && b->stack[2].node) hp_rewriter_end_at_tag(r, b->stack[2].node);
-  if (ends_html && b->depth >= 1) hp_rewriter_end_at_tag(r, b->stack[1].node);
+  if (b->stack.depth >= 2 && b->stack.entries[2].node) hp_rewriter_end_at_tag(r, b->stack.entries[2].node);
+  if (ends_html && b->stack.depth >= 1) hp_rewriter_end_at_tag(r, b->stack.entries[1].node);
 }
 
 static void sweep_names(hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
   hp_names_mark(&r->names, b->context.name);
-  for (uint32_t i = 1; i <= b->depth; i++) hp_names_mark(&r->names, b->stack[i].name);
+  for (uint32_t i = 1; i <= b->stack.depth; i++) hp_names_mark(&r->names, b->stack.entries[i].name);
   for (uint32_t i = 1; i < r->matching.counter_count; i++)
     hp_names_mark(&r->names, (hp_atom)r->matching.counters[i].type);
-  hp_names_sweep(&r->names, b->depth);
+  hp_names_sweep(&r->names, b->stack.depth);
 }
 
 /* Returns true if the raw text that begins here loses its tags. */
 static bool loses_tags(hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
-  const uint32_t index = hp_outline_node(&r->outline, b->top->node)->previous;
+  const uint32_t index = hp_outline_node(&r->outline, b->stack.top->node)->previous;
   if (!index || !(r->ends.items[index].unwraps || r->ends.items[index].renames)) return false;
   /* a plaintext stays open */
   if (hp_speculates(r) && b->mode != HP_IN_TEXT) hp_speculation_give_up(r);
@@ -392,7 +392,7 @@ static void take_tag(hpar_rewriter *r) {
   update_content(r);
   hp_scratch_clear(&r->scratch);
   if (hp_names_are_many(&r->names)) sweep_names(r);
-  note_depth(r, r->outline.builder.depth);
+  note_depth(r, r->outline.builder.stack.depth);
   hp_edits_mark(&r->edits, r->token.end);
   if (r->options.deadline && r->stats.tags % 64 == 0 && hp_now() >= r->options.deadline)
     hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);

@@ -98,7 +98,7 @@ static void add_alternative(hp_rewrite_lessons *lessons, const hp_bits *heir, ui
 
 void hp_rewriter_learn_heir(hpar_rewriter *r, hp_rewrite_lessons *lessons) {
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *heir = hp_matching_bits_of(&r->matching, r->outline.builder.top->node) + words;
+  const hp_bits *heir = hp_matching_bits_of(&r->matching, r->outline.builder.stack.top->node) + words;
   add_alternative(lessons, heir, words);
 }
 

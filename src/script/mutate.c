@@ -392,7 +392,7 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   hp_token token;
   int kind;
   do {
-    kind = hp_next_token_inside(t, &token, b->top->name);
+    kind = hp_next_token_inside(t, &token, b->stack.top->name);
     outer->builder.node_count += b->node_count;
     b->node_count = 0;
     check_attributes(outer, &token);

@@ -137,9 +137,10 @@ static uint64_t hash_state(const hp_engine *engine) {
   hash = mix(hash, (uint64_t)engine->tokenizer.content << 32 | b->mode);
   hash = mix(hash, (uint64_t)b->frameset_ok << 32 | b->ignore_lf);
   hash = mix(hash, (uint64_t)b->form << 32 | b->head);
-  hash = mix(hash, (uint64_t)b->depth << 32 | b->tombstones);
+  hash = mix(hash, (uint64_t)b->stack.depth << 32 | b->stack.tombstones);
   hash = mix(hash, (uint64_t)b->formatting.count << 32 | b->template_count);
-  for (uint32_t i = 0; i < b->depth && i < MAX_ENTRIES; i++) hash = mix(hash, b->stack[b->depth - i].node);
+  for (uint32_t i = 0; i < b->stack.depth && i < MAX_ENTRIES; i++)
+    hash = mix(hash, b->stack.entries[b->stack.depth - i].node);
   for (uint32_t i = 1; i <= b->formatting.count && i <= MAX_ENTRIES; i++)
     hash = mix(hash, b->formatting.entries[b->formatting.count - i].node);
   for (uint32_t i = 1; i <= b->template_count && i <= MAX_ENTRIES; i++)

@@ -149,7 +149,7 @@ static int read_in_piece(hp_scripts *s, uint32_t index, hp_token *token) {
   if (piece->at == piece->end || piece->waits) return HP_TOKEN_NEED_MORE;
   uint32_t count = error_count(s);
   saved_input saved = set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
-  int kind = hp_next_token_inside(t, token, s->engine->builder.top->name);
+  int kind = hp_next_token_inside(t, token, s->engine->builder.stack.top->name);
   piece->at = (size_t)(t->at - piece->bytes);
   piece->waits = kind == HP_TOKEN_NEED_MORE;
   restore_input(t, &saved);
@@ -201,7 +201,7 @@ static int read_copy(hp_scripts *s, uint32_t bottom, size_t length, bool last, h
   copy_stream(s, bottom, copy, length);
   uint32_t count = error_count(s);
   saved_input saved = set_input(t, copy, copy + length, last);
-  int kind = hp_next_token_inside(t, token, s->engine->builder.top->name);
+  int kind = hp_next_token_inside(t, token, s->engine->builder.stack.top->name);
   size_t used = (size_t)(t->at - copy);
   restore_input(t, &saved);
   place_token(s, token, count);

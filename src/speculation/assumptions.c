@@ -56,7 +56,7 @@ bool hp_outer_goes_on(hp_builder *b, const hp_token *t) {
   const hp_outer_context *outer = hp_outer_of(b);
   if (b->mode != outer->base_mode || outer->poisoned || t->end - outer->now.start >= outer->checkpoint_bytes)
     return false;
-  b->stack[0].kind = (uint8_t)hp_outer_kind(b);
+  b->stack.entries[0].kind = (uint8_t)hp_outer_kind(b);
   return true;
 }
 
@@ -67,10 +67,10 @@ bool hp_outer_takes(hp_builder *b, const hp_token *t) {
     outer->token = *t;
     return true;
   }
-  if (b->depth == 0) {
+  if (b->stack.depth == 0) {
     outer->now.modes &= hp_modes_for(b, t);
     if (t->kind == HP_TOKEN_TEXT && b->mode != HP_IN_BODY) hp_outer_assume(b, HP_ASSUME_FORMATTING_CLEAN, 0);
-  } else if (b->stack[0].ns != HPAR_NAMESPACE_HTML && b->mode == outer->base_mode)
+  } else if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML && b->mode == outer->base_mode)
     outer->now.modes &= hp_modes_inside_foreign(b, t);
   return false;
 }

@@ -14,9 +14,9 @@ static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 
 /* Both only shorten links of the stack that are out of date. */
 static bool has_special(const hp_builder *b) { return special_barrier((hp_builder *)b) != 0; }
 static bool has_li_barrier(const hp_builder *b) { return li_barrier((hp_builder *)b) != 0; }
-static bool has_any_cell(const hp_builder *b) { return b->last[HP_ATOM_TD] || b->last[HP_ATOM_TH]; }
+static bool has_any_cell(const hp_builder *b) { return b->stack.last[HP_ATOM_TD] || b->stack.last[HP_ATOM_TH]; }
 static bool has_any_section(const hp_builder *b) {
-  return b->last[HP_ATOM_TBODY] || b->last[HP_ATOM_THEAD] || b->last[HP_ATOM_TFOOT];
+  return b->stack.last[HP_ATOM_TBODY] || b->stack.last[HP_ATOM_THEAD] || b->stack.last[HP_ATOM_TFOOT];
 }
 
 #define QUESTION(name) (1u << HP_ASSUME_##name)
@@ -77,7 +77,7 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
       switch (b->mode) {
         case HP_IN_TABLE:
         case HP_IN_TABLE_BODY: return false;
-        case HP_IN_ROW: return b->depth > 0 && !has(b, HP_ATOM_TR);
+        case HP_IN_ROW: return b->stack.depth > 0 && !has(b, HP_ATOM_TR);
         case HP_IN_CELL: return !has_any_cell(b);
         default: return true;
       }
@@ -106,7 +106,7 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
 /* Returns whether the worker defers the start tag. */
 static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   if (b->tentative && t->name == HP_ATOM_META && hp_declared_encoding(b, t)) return true;
-  if (b->last[HP_ATOM_TEMPLATE]) return t->name == HP_ATOM_SELECTEDCONTENT;
+  if (b->stack.last[HP_ATOM_TEMPLATE]) return t->name == HP_ATOM_SELECTEDCONTENT;
   bool fosters = hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE);
   switch (t->name) {
     case HP_ATOM_HTML:
@@ -131,13 +131,13 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   if (fosters) return true;
   switch (t->name) {
     case HP_ATOM_PLAINTEXT:
-    case HP_ATOM_OPTGROUP: return b->depth == 0; /* depends on a select in scope */
+    case HP_ATOM_OPTGROUP: return b->stack.depth == 0; /* depends on a select in scope */
     case HP_ATOM_FORM: return !b->form_known && hp_outer_of(b)->form_may_be_open;
-    case HP_ATOM_SELECT: return b->depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
+    case HP_ATOM_SELECT: return b->stack.depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
     case HP_ATOM_RB:
     case HP_ATOM_RP:
     case HP_ATOM_RT:
-    case HP_ATOM_RTC: return b->depth == 0 || !current(b)->scope;
+    case HP_ATOM_RTC: return b->stack.depth == 0 || !current(b)->scope;
     default: return false;
   }
 }
@@ -145,7 +145,7 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
 /* Returns whether the end tag may close an element of the outer context. Requires: the worker has
  * open elements. */
 static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
-  if (b->last[HP_ATOM_TEMPLATE]) return false;
+  if (b->stack.last[HP_ATOM_TEMPLATE]) return false;
   uint32_t scope = current(b)->scope, found = last_of(b, t->name);
   bool marker;
   switch (t->name) {
@@ -167,8 +167,8 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   if (hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE)) return true;
   switch (t->name) {
     case HP_ATOM_FORM: return !b->form_known;
-    case HP_ATOM_P: return !found && !higher(scope, b->last[HP_ATOM_BUTTON]) && !(b->assumed & P);
-    case HP_ATOM_LI: return !found && !higher(scope, higher(b->last[HP_ATOM_OL], b->last[HP_ATOM_UL]));
+    case HP_ATOM_P: return !found && !higher(scope, b->stack.last[HP_ATOM_BUTTON]) && !(b->assumed & P);
+    case HP_ATOM_LI: return !found && !higher(scope, higher(b->stack.last[HP_ATOM_OL], b->stack.last[HP_ATOM_UL]));
     case HP_ANY_HEADING:
       for (hp_atom name = HP_ATOM_H1; name <= HP_ATOM_H6; name++)
         if (has(b, name)) return false;
@@ -197,7 +197,7 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
  * run. */
 static bool may_run_script(const hp_builder *b, const hp_token *t) {
   return b->defers_scripts && t->name == HP_ATOM_SCRIPT && current(b)->name == HP_ATOM_SCRIPT &&
-         !b->last[HP_ATOM_TEMPLATE];
+         !b->stack.last[HP_ATOM_TEMPLATE];
 }
 
 /* Returns whether the worker defers the token. Requires: the current node is the worker's and
@@ -208,16 +208,16 @@ static bool defers_in_foreign(const hp_builder *b, const hp_token *t) {
     if (html_rules(current(b), t)) return defers_start_tag(b, t);
     if (!breaks_out(b, t)) return false;
   } else if (!breaks_out(b, t)) {
-    for (uint32_t i = b->depth; i > 0; i--) {
-      if (b->stack[i].ns == HPAR_NAMESPACE_HTML && i < b->depth) // NOLINT: no limit
+    for (uint32_t i = b->stack.depth; i > 0; i--) {
+      if (b->stack.entries[i].ns == HPAR_NAMESPACE_HTML && i < b->stack.depth) // NOLINT: no limit
         return defers_end_tag(b, t);
-      if (named(&b->stack[i], t->name)) return false;
+      if (named(&b->stack.entries[i], t->name)) return false;
     }
     return true;
   }
   /* The tag pops to the first element that accepts HTML. That element must be the worker's. */
-  for (uint32_t i = b->depth; i > 0; i--) {
-    const hp_open_element *e = &b->stack[i];
+  for (uint32_t i = b->stack.depth; i > 0; i--) {
+    const hp_open_element *e = &b->stack.entries[i];
     if (e->ns == HPAR_NAMESPACE_HTML || (e->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION)))
       return t->kind == HP_TOKEN_START_TAG ? defers_start_tag(b, t) : defers_end_tag(b, t);
   }
@@ -229,7 +229,7 @@ static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
   uint8_t mode = hp_outer_of(b)->base_mode;
   if (hp_outer_of(b)->fostered) return true;
   if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !hp_is_table_mode(mode)) return true;
-  if (b->stack[0].ns != HPAR_NAMESPACE_HTML) {
+  if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML) {
     if (t->kind == HP_TOKEN_END_TAG) return true;
     return t->kind == HP_TOKEN_START_TAG && breaks_out(b, t);
   }
@@ -248,7 +248,7 @@ static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
 static bool may_close_outer_item(const hp_builder *b, const hp_token *t) {
   if (t->name != HP_ATOM_LI && t->name != HP_ATOM_DD && t->name != HP_ATOM_DT) return false;
   return hp_questions_of(b, t) & ~hp_outer_of(b)->confident & (LI | DD) && !has_li_barrier(b) &&
-         !b->last[HP_ATOM_TEMPLATE];
+         !b->stack.last[HP_ATOM_TEMPLATE];
 }
 
 /* Returns whether the token is the only text before a deferred end tag. Deferring it, too, takes
@@ -264,8 +264,8 @@ static bool is_lone_text(const hp_builder *b, const hp_token *t) {
 bool hp_must_defer(const hp_builder *b, const hp_token *t) {
   if (b->mode == HP_IN_TEXT) return false;
   if (t->kind == HP_TOKEN_EOF) return true;
-  if (b->depth == 0 && is_lone_text(b, t)) return true;
-  if (b->depth == 0) return defers_at_outer_level(b, t);
+  if (b->stack.depth == 0 && is_lone_text(b, t)) return true;
+  if (b->stack.depth == 0) return defers_at_outer_level(b, t);
   switch (t->kind) {
     case HP_TOKEN_TEXT:
       return hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE) && !has(b, HP_ATOM_TEMPLATE) &&
@@ -282,11 +282,11 @@ bool hp_must_defer(const hp_builder *b, const hp_token *t) {
 /* Returns the questions about the own open elements, which belong to the outer context after the
  * segment. */
 static uint32_t own_questions(const hp_builder *b) {
-  uint32_t questions = b->depth ? TOP : 0;
-  if (b->last[HP_ATOM_P]) questions |= P;
-  if (b->last[HP_ATOM_LI]) questions |= LI;
-  if (b->last[HP_ATOM_DD] || b->last[HP_ATOM_DT]) questions |= DD;
-  if (b->last[HP_ATOM_SELECT] || b->last[HP_ATOM_BUTTON] || b->last[HP_ATOM_NOBR]) questions |= SCOPE;
+  uint32_t questions = b->stack.depth ? TOP : 0;
+  if (b->stack.last[HP_ATOM_P]) questions |= P;
+  if (b->stack.last[HP_ATOM_LI]) questions |= LI;
+  if (b->stack.last[HP_ATOM_DD] || b->stack.last[HP_ATOM_DT]) questions |= DD;
+  if (b->stack.last[HP_ATOM_SELECT] || b->stack.last[HP_ATOM_BUTTON] || b->stack.last[HP_ATOM_NOBR]) questions |= SCOPE;
   return questions;
 }
 
@@ -347,8 +347,8 @@ bool hp_splits_row(const hp_token *t) { return t->kind == HP_TOKEN_START_TAG && 
  * the outer context. The worker would then have to defer every row without an end tag. */
 static bool should_split_row(const hp_builder *b) {
   uint8_t mode = hp_outer_of(b)->base_mode;
-  return hp_outer_of(b)->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) && !b->last[HP_ATOM_TEMPLATE] &&
-         b->stack[0].ns == HPAR_NAMESPACE_HTML;
+  return hp_outer_of(b)->minimise_log && (mode == HP_IN_ROW || mode == HP_IN_BODY) &&
+         !b->stack.last[HP_ATOM_TEMPLATE] && b->stack.entries[0].ns == HPAR_NAMESPACE_HTML;
 }
 
 /* Returns whether the worker splits an <a> inside its own elements, because the list of the outer
@@ -357,7 +357,7 @@ static bool should_split_a(const hp_builder *b, const hp_token *t) {
   bool marker;
   if (!b->splits_a || !is_start(t, HP_ATOM_A) || b->mode != HP_IN_BODY || hp_outer_of(b)->base_mode != HP_IN_BODY)
     return false;
-  if (b->stack[0].ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML) return false;
+  if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML) return false;
   return !hp_has_listed(b, HP_ATOM_A, &marker) && !marker;
 }
 
@@ -366,9 +366,9 @@ static bool should_split_a(const hp_builder *b, const hp_token *t) {
  * close the worker's elements, too. */
 static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const hp_token *t) {
   hp_outer_context *outer = hp_outer_of(b);
-  if (t->kind != HP_TOKEN_START_TAG || current(b)->scope || b->stack[0].ns != HPAR_NAMESPACE_HTML) return false;
+  if (t->kind != HP_TOKEN_START_TAG || current(b)->scope || b->stack.entries[0].ns != HPAR_NAMESPACE_HTML) return false;
   uint32_t questions = hp_questions_of(b, t) & b->unsure & ~b->assumed;
-  if (b->last[HP_ATOM_P] || b->last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
+  if (b->stack.last[HP_ATOM_P] || b->stack.last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
   if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
   if (questions & P && outer->follows) {
     if (!hp_follows_open_p(b->tokenizer->base, outer->follows)) b->unsure &= ~(uint32_t)P;
@@ -383,8 +383,9 @@ static inline bool is_unsure(const hp_builder *b) {
 
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
   if (hp_must_defer(b, t)) return hp_splits_row(t) && should_split_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
-  if (b->depth && (should_split_a(b, t) || (is_unsure(b) && should_split_inside(b, t)))) return HP_DISPOSITION_SPLIT;
-  if (b->depth || hp_outer_of(b)->base_mode != HP_IN_BODY || b->stack[0].ns != HPAR_NAMESPACE_HTML)
+  if (b->stack.depth && (should_split_a(b, t) || (is_unsure(b) && should_split_inside(b, t))))
+    return HP_DISPOSITION_SPLIT;
+  if (b->stack.depth || hp_outer_of(b)->base_mode != HP_IN_BODY || b->stack.entries[0].ns != HPAR_NAMESPACE_HTML)
     return HP_DISPOSITION_LOCAL;
   uint32_t questions = hp_questions_of(b, t) & ~hp_outer_of(b)->confident;
   hp_outer_of(b)->confident |= questions;
@@ -414,7 +415,7 @@ static bool is_to_be_reconstructed(const hp_builder *b) {
 
 uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
   uint8_t mode = hp_outer_of(b)->base_mode;
-  if (b->stack[0].ns != HPAR_NAMESPACE_HTML) return ~(uint32_t)BIT(HP_IN_TEXT);
+  if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML) return ~(uint32_t)BIT(HP_IN_TEXT);
   bool comment = t->kind == HP_TOKEN_COMMENT || t->kind == HP_TOKEN_PROCESSING_INSTRUCTION;
   if (comment) return COMMENT_MODES;
   if (t->kind == HP_TOKEN_TEXT && t->flags & HP_TEXT_WHITE) {
@@ -444,7 +445,8 @@ uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
 hp_open_kind hp_outer_kind(const hp_builder *b) {
   const hp_outer_context *outer = hp_outer_of(b);
   uint32_t modes = outer->now.modes;
-  if (b->stack[0].ns != HPAR_NAMESPACE_HTML || b->mode != outer->base_mode || outer->fostered) return HP_OPEN_OTHER;
+  if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML || b->mode != outer->base_mode || outer->fostered)
+    return HP_OPEN_OTHER;
   switch (outer->base_mode) {
     case HP_IN_BODY: return modes & ~(uint32_t)CONTENT_MODES ? HP_OPEN_OTHER : HP_OPEN_PLAIN;
     case HP_IN_TABLE_BODY: return modes & ~(uint32_t)BIT(HP_IN_TABLE_BODY) ? HP_OPEN_OTHER : HP_OPEN_SECTION;

@@ -95,7 +95,8 @@ static uint8_t predicted_namespace(uint8_t ns, const hp_builder *b, const hp_tok
     if (ns == HPAR_NAMESPACE_HTML && is_text_integration_point(t->name)) return hp_outer_of(b)->outer_ns;
     if (t->name == HP_ATOM_FOREIGNOBJECT || (t->name == HP_ATOM_DESC && ns == HPAR_NAMESPACE_HTML))
       return HPAR_NAMESPACE_SVG;
-    if (ns == HPAR_NAMESPACE_HTML && b->depth && current(b)->ns != HPAR_NAMESPACE_HTML) return HPAR_NAMESPACE_HTML;
+    if (ns == HPAR_NAMESPACE_HTML && b->stack.depth && current(b)->ns != HPAR_NAMESPACE_HTML)
+      return HPAR_NAMESPACE_HTML;
     return t->name == HP_ATOM_P || t->name == HP_ATOM_BR ? HPAR_NAMESPACE_HTML : ns;
   }
   if (t->kind == HP_TOKEN_START_TAG) {
@@ -114,7 +115,7 @@ void hp_predict_mode_after(hp_builder *b, const hp_token *t, uint8_t *mode) {
   hp_outer_context *outer = hp_outer_of(b);
   /* The merger runs a start tag on top of the worker's open elements, some of which may stay
    * open. */
-  if (t->kind == HP_TOKEN_START_TAG && b->depth && !b->last[HP_ATOM_TEMPLATE]) *mode = hp_adopted_mode(b);
+  if (t->kind == HP_TOKEN_START_TAG && b->stack.depth && !b->stack.last[HP_ATOM_TEMPLATE]) *mode = hp_adopted_mode(b);
   bool tag = t->kind == HP_TOKEN_START_TAG || t->kind == HP_TOKEN_END_TAG;
   outer->fostered = (outer->fostered && !(tag && is_table_part(t->name))) || is_fostered(*mode, t);
   *mode = hp_predicted_mode(*mode, t);
@@ -124,6 +125,7 @@ void hp_predict_namespace_after(hp_builder *b, const hp_token *t, uint8_t *mode,
   *ns = predicted_namespace(*ns, b, t);
   /* A head has no foreign content. */
   if (*ns != HPAR_NAMESPACE_HTML && !hp_is_table_mode(*mode)) *mode = HP_IN_BODY;
-  if (t->kind == HP_TOKEN_END_TAG && (*ns != b->stack[0].ns || t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH))
+  if (t->kind == HP_TOKEN_END_TAG &&
+      (*ns != b->stack.entries[0].ns || t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH))
     hp_outer_of(b)->outer_ns = HPAR_NAMESPACE_HTML;
 }

@@ -201,7 +201,7 @@ static bool has_open(const hpar_attempt *attempt, const char *element) {
 /* Returns whether the token contradicts each guess by which the chunk does not begin in raw text.
  * Requires: the builder is in no raw text. */
 static bool contradicts(const hp_builder *b, const hp_token *t) {
-  if (t->kind != HP_TOKEN_END_TAG || b->top->ns != HPAR_NAMESPACE_HTML) return false;
+  if (t->kind != HP_TOKEN_END_TAG || b->stack.top->ns != HPAR_NAMESPACE_HTML) return false;
   return hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->scripting);
 }
 
@@ -214,7 +214,7 @@ static void show_token(own_attempt *a, const hp_worker *w, const hp_token *t) {
   a->shown.token_end = t->end;
   a->shown.is_contradiction = contradicts(a->builder, t);
   a->shown.reaches_out = hp_must_defer(a->builder, t);
-  a->shown.open = a->builder->depth;
+  a->shown.open = a->builder->stack.depth;
 }
 
 static bool stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_work *chunk) {

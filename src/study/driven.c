@@ -52,7 +52,7 @@ static void build_token(hp_driven *d) {
 
 static void read_token(hp_driven *d) {
   hp_engine *engine = &d->session->engine;
-  if (!d->has_token) hp_next_token_inside(&engine->tokenizer, &d->token, engine->builder.top->name);
+  if (!d->has_token) hp_next_token_inside(&engine->tokenizer, &d->token, engine->builder.stack.top->name);
   d->has_token = true;
   hp_show_token(engine, &d->token, &d->attributes, &d->shown_token);
   d->token_is_shown = true;

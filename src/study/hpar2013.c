@@ -153,24 +153,24 @@ static bool leaves_head(attempt *a, const hp_builder *b, const hp_token *t) {
 }
 
 static bool has_foreign(const hp_builder *b, hp_atom name) {
-  for (uint32_t i = b->depth; i > 0; i--)
-    if (b->stack[i].ns != HPAR_NAMESPACE_HTML && b->stack[i].name == name) return true;
+  for (uint32_t i = b->stack.depth; i > 0; i--)
+    if (b->stack.entries[i].ns != HPAR_NAMESPACE_HTML && b->stack.entries[i].name == name) return true;
   return false;
 }
 
 static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
   const hp_builder *b = &w->engine.builder;
   uint8_t mode = w->outer.base_mode;
-  bool foreign_base = b->stack[0].ns != HPAR_NAMESPACE_HTML;
-  if (t->name == HP_ATOM_META && b->depth == 0 && mode == HP_IN_BODY && !foreign_base && !a->in_head &&
+  bool foreign_base = b->stack.entries[0].ns != HPAR_NAMESPACE_HTML;
+  if (t->name == HP_ATOM_META && b->stack.depth == 0 && mode == HP_IN_BODY && !foreign_base && !a->in_head &&
       !a->guess->no_meta)
     return find(a, META, t);
   int part = table_end(t->name);
-  if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->last[HP_ATOM_TABLE]) a->started[part]++;
+  if (part >= 0 && mode == HP_IN_BODY && !foreign_base && !b->stack.last[HP_ATOM_TABLE]) a->started[part]++;
   bool ends_table_part = hp_html_tag(t->name) & HP_TAG_TABLE_PART && (hp_is_table_mode(mode) || a->in_cell);
   bool leaves_foreign = foreign_base && breaks_out(b, t);
   if ((ends_table_part || leaves_foreign) && hp_must_defer(b, t)) return find(a, BOTTOM, t);
-  if (a->top && b->depth == 0 && !foreign_base && mode == HP_IN_BODY) {
+  if (a->top && b->stack.depth == 0 && !foreign_base && mode == HP_IN_BODY) {
     uint32_t answered = hp_questions_of(b, t) & answered_by(a->top);
     w->outer.confident &= ~answered;
     if (answered) a->top = 0;
@@ -180,13 +180,13 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
 
 static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
   const hp_builder *b = &w->engine.builder;
-  bool html = b->top->ns == HPAR_NAMESPACE_HTML, html_base = b->stack[0].ns == HPAR_NAMESPACE_HTML;
+  bool html = b->stack.top->ns == HPAR_NAMESPACE_HTML, html_base = b->stack.entries[0].ns == HPAR_NAMESPACE_HTML;
   bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->scripting);
   if (raw_text && html && !a->guess->no_raw_text_end) return find(a, RAW_TEXT_END, t);
   bool foreign = t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH;
   if (foreign && html_base && !a->guess->no_foreign_end && !has_foreign(b, t->name)) return find(a, FOREIGN_END, t);
   int part = table_end(t->name);
-  if (part >= 0 && html_base && !b->last[HP_ATOM_TABLE]) {
+  if (part >= 0 && html_base && !b->stack.last[HP_ATOM_TABLE]) {
     a->ignores = a->started[part] > 0;
     if (a->ignores)
       a->started[part]--;
@@ -206,11 +206,11 @@ bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *
   a->ignores = t->kind == HP_TOKEN_END_TAG && t->name == HP_ATOM_HEAD && !a->in_head;
   w->outer.confident = ~0u; /* only the last tag before the cut is prepared for */
   if (t->kind == HP_TOKEN_TEXT) look_for_end_comment(a->guess, request->text, t, chunk->limit);
-  if (a->in_noscript && b->depth == 1 && is_html(current(b), HP_ATOM_NOSCRIPT) && !stays_in_noscript(t)) {
+  if (a->in_noscript && b->stack.depth == 1 && is_html(current(b), HP_ATOM_NOSCRIPT) && !stays_in_noscript(t)) {
     chunk->guess.noscript = true;
     a->in_noscript = a->in_head = false;
   }
-  if (a->in_head && b->depth == 0 && leaves_head(a, b, t)) return find(a, NOT_HEAD, t);
+  if (a->in_head && b->stack.depth == 0 && leaves_head(a, b, t)) return find(a, NOT_HEAD, t);
   if (t->kind == HP_TOKEN_START_TAG) return start_stops(w, a, t);
   return t->kind == HP_TOKEN_END_TAG && end_stops(w, a, t);
 }

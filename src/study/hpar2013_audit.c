@@ -111,8 +111,8 @@ void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const hp_chunk_work
 }
 
 static uint32_t nearest(const hp_builder *b, hp_atom name) {
-  uint32_t i = b->depth;
-  while (i > 0 && !named(&b->stack[i], name)) i--;
+  uint32_t i = b->stack.depth;
+  while (i > 0 && !named(&b->stack.entries[i], name)) i--;
   return i;
 }
 
@@ -131,16 +131,16 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
   bool prepares = s->ends == HP_ENDS_SPLIT;
   hp_atom closed = prepares ? chunk->guess.top : t->kind == HP_TOKEN_END_TAG ? t->name : 0;
   uint32_t found = closed ? nearest(b, closed) : 0;
-  uint32_t depth = found ? found - 1 : b->depth;
-  j->closes = !found ? HP_CLOSES_NOTHING : found == b->depth ? HP_CLOSES_CURRENT : HP_CLOSES_MORE;
+  uint32_t depth = found ? found - 1 : b->stack.depth;
+  j->closes = !found ? HP_CLOSES_NOTHING : found == b->stack.depth ? HP_CLOSES_CURRENT : HP_CLOSES_MORE;
   j->outer_depth = depth;
-  j->outer_top = b->stack[depth].node;
+  j->outer_top = b->stack.entries[depth].node;
   j->depth = depth + s->open_count;
-  j->top = s->open_count ? chunk->log.open[s->open + s->open_count - 1].node : b->stack[depth].node;
+  j->top = s->open_count ? chunk->log.open[s->open + s->open_count - 1].node : b->stack.entries[depth].node;
 }
 
 static bool as_expected(const hp_builder *b, const hp_audit *j) {
-  return b->depth == j->depth && b->top->node == j->top;
+  return b->stack.depth == j->depth && b->stack.top->node == j->top;
 }
 
 static void audit_end_tag(const hp_builder *b, const hp_token *t, hp_audit *j) {
@@ -164,16 +164,17 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
     if (s->base_mode == HP_IN_BODY && !as_expected(b, j)) note_error(j, HPAR_UNDETECTED_MODE);
     return;
   }
-  const hp_node *parent = j->depth <= b->depth && b->stack[j->depth].node == j->top ? node_at(b, j->top) : NULL;
+  const hp_node *parent =
+      j->depth <= b->stack.depth && b->stack.entries[j->depth].node == j->top ? node_at(b, j->top) : NULL;
   if (hp_is_table_mode(s->base_mode)) {
     const hp_node *last = parent && parent->last ? node_at(b, parent->last) : NULL;
     bool is_inserted = last && last->kind == HPAR_NODE_ELEMENT && last->name == t->name;
     if (!is_inserted) note_error(j, HPAR_UNDETECTED_FOSTER);
   } else if (!parent) {
     /* Such a tag leaves foreign content of the chunk itself. The scheme does the same. */
-    bool closes_own = j->outer_depth < b->depth && b->stack[j->outer_depth].node == j->outer_top;
+    bool closes_own = j->outer_depth < b->stack.depth && b->stack.entries[j->outer_depth].node == j->outer_top;
     if (!closes_own) note_error(j, HPAR_UNDETECTED_IMPLIED_END);
-  } else if (b->depth > j->depth + 1) {
+  } else if (b->stack.depth > j->depth + 1) {
     note_error(j, HPAR_UNDETECTED_FORMATTING);
   }
 }
@@ -184,7 +185,7 @@ void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk,
   if (s->ends == HP_ENDS_SPLIT) {
     if (as_expected(b, j)) return;
     note_error(j, j->closes != HP_CLOSES_CURRENT ? HPAR_UNDETECTED_TOP
-                  : b->depth > j->depth          ? HPAR_UNDETECTED_FORMATTING
+                  : b->stack.depth > j->depth    ? HPAR_UNDETECTED_FORMATTING
                                                  : HPAR_UNDETECTED_IMPLIED_END);
   }
   j->after_end_tag = false;

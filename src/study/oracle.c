@@ -116,7 +116,7 @@ static uint8_t start_mode(const hp_builder *b) {
     case HP_IN_TEXT: return HP_IN_BODY;
     case HP_IN_TABLE:
     case HP_IN_TABLE_BODY:
-    case HP_IN_ROW: return b->top->tag & HP_TAG_TABLE_CONTEXT ? b->mode : HP_IN_BODY;
+    case HP_IN_ROW: return b->stack.top->tag & HP_TAG_TABLE_CONTEXT ? b->mode : HP_IN_BODY;
     default: return b->mode;
   }
 }
@@ -134,11 +134,11 @@ static bool find_state(void *opened, uint32_t cut, size_t come, bool last, hp_st
                               .outer_ns = HPAR_NAMESPACE_HTML,
                               .mode = start_mode(b),
                               .first = position(o)};
-    uint32_t i = b->depth;
-    while (i > 0 && namespace_of(&b->stack[i]) == state->ns && b->stack[i].name != HP_ATOM_SVG &&
-           b->stack[i].name != HP_ATOM_MATH)
+    uint32_t i = b->stack.depth;
+    while (i > 0 && namespace_of(&b->stack.entries[i]) == state->ns && b->stack.entries[i].name != HP_ATOM_SVG &&
+           b->stack.entries[i].name != HP_ATOM_MATH)
       i--;
-    if (i > 1) state->outer_ns = namespace_of(&b->stack[index_below(b, i)]);
+    if (i > 1) state->outer_ns = namespace_of(&b->stack.entries[index_below(b, i)]);
   }
   o->nanoseconds += hp_now() - begin;
   return known;

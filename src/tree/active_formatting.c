@@ -190,7 +190,7 @@ void hp_active_formatting_link_all(hp_builder *b) {
 }
 
 uint32_t hp_listed_at(const hp_builder *b, uint32_t index) {
-  const hp_ref node = b->stack[index].node;
+  const hp_ref node = b->stack.entries[index].node;
   for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--)
     if (b->formatting.entries[i - 1].node == node) return i;
   uint32_t at = index < b->formatting.by_index_capacity ? b->formatting.by_index[index] : UINT32_MAX;

@@ -12,14 +12,14 @@
 void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   hp_builder kept = *b;
   memset(b, 0, sizeof *b);
-  b->stack = kept.stack;
-  b->stack_capacity = kept.stack_capacity;
-  b->last = kept.last;
-  b->last_capacity = kept.last_capacity;
-  b->last_own = kept.last_own;
-  b->last_own_capacity = kept.last_own_capacity;
-  b->higher.links = kept.higher.links;
-  b->higher.capacity = kept.higher.capacity;
+  b->stack.entries = kept.stack.entries;
+  b->stack.capacity = kept.stack.capacity;
+  b->stack.last = kept.stack.last;
+  b->stack.last_capacity = kept.stack.last_capacity;
+  b->stack.last_own = kept.stack.last_own;
+  b->stack.last_own_capacity = kept.stack.last_own_capacity;
+  b->stack.higher.links = kept.stack.higher.links;
+  b->stack.higher.capacity = kept.stack.higher.capacity;
   b->formatting.entries = kept.formatting.entries;
   b->formatting.capacity = kept.formatting.capacity;
   b->formatting.by_index = kept.formatting.by_index;
@@ -34,23 +34,24 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   b->select.clone_capacity = kept.select.clone_capacity;
   b->select.known = kept.select.known;
   b->select.known_capacity = kept.select.known_capacity;
-  b->foreign.links = kept.foreign.links;
-  b->foreign.capacity = kept.foreign.capacity;
-  b->foreign.last = kept.foreign.last;
-  b->foreign.last_capacity = kept.foreign.last_capacity;
-  if (kept.foreign.top) memset(b->foreign.last, 0, b->foreign.last_capacity * sizeof *b->foreign.last);
+  b->stack.foreign.links = kept.stack.foreign.links;
+  b->stack.foreign.capacity = kept.stack.foreign.capacity;
+  b->stack.foreign.last = kept.stack.foreign.last;
+  b->stack.foreign.last_capacity = kept.stack.foreign.last_capacity;
+  if (kept.stack.foreign.top)
+    memset(b->stack.foreign.last, 0, b->stack.foreign.last_capacity * sizeof *b->stack.foreign.last);
   b->merged.marks = kept.merged.marks;
   b->merged.capacity = kept.merged.capacity;
 
   b->unwind = unwind;
-  hp_grow_tight(&b->stack, &b->stack_capacity, room, unwind);
-  b->top = b->stack;
-  b->stack_room = b->stack_capacity;
-  b->max_depth = UINT32_MAX;
-  hp_grow(&b->last, &b->last_capacity, HP_TESTED_TAGS, unwind);
-  memset(b->stack, 0, sizeof *b->stack);
-  memset(b->last, 0, b->last_capacity * sizeof *b->last);
-  if (b->last_own) memset(b->last_own, 0, b->last_own_capacity * sizeof *b->last_own);
+  hp_grow_tight(&b->stack.entries, &b->stack.capacity, room, unwind);
+  b->stack.top = b->stack.entries;
+  b->stack.room = b->stack.capacity;
+  b->stack.max_depth = UINT32_MAX;
+  hp_grow(&b->stack.last, &b->stack.last_capacity, HP_TESTED_TAGS, unwind);
+  memset(b->stack.entries, 0, sizeof *b->stack.entries);
+  memset(b->stack.last, 0, b->stack.last_capacity * sizeof *b->stack.last);
+  if (b->stack.last_own) memset(b->stack.last_own, 0, b->stack.last_own_capacity * sizeof *b->stack.last_own);
   b->frameset_ok = true;
   b->form_known = true;
   b->mode = HP_INITIAL;
@@ -77,19 +78,19 @@ void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
 }
 
 void hp_builder_close(hp_builder *b) {
-  hp_free(b->stack);
-  hp_free(b->last);
-  hp_free(b->last_own);
+  hp_free(b->stack.entries);
+  hp_free(b->stack.last);
+  hp_free(b->stack.last_own);
   hp_free(b->formatting.entries);
-  hp_free(b->higher.links);
+  hp_free(b->stack.higher.links);
   hp_free(b->formatting.by_index);
   hp_free(b->formatting.alike);
   hp_free(b->formatting.attribute_places);
   hp_free(b->template_modes);
   hp_free(b->select.clones);
   hp_free(b->select.known);
-  hp_free(b->foreign.links);
-  hp_free(b->foreign.last);
+  hp_free(b->stack.foreign.links);
+  hp_free(b->stack.foreign.last);
   hp_free(b->merged.marks);
 }
 

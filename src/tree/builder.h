@@ -166,6 +166,30 @@ typedef struct hp_higher_links {
   uint32_t top, capacity;
 } hp_higher_links;
 
+/* The links of hp_followed, of the stack up to `top` as it was at the last search. */
+typedef struct hp_foreign_links {
+  hp_followed *links;
+  uint32_t top, capacity;
+  uint32_t *last; /* by atom: the highest index of a foreign element there, 0: none */
+  uint32_t last_capacity;
+} hp_foreign_links;
+
+/* The stack of open elements. tree/tombstones.h has its functions. */
+typedef struct hp_open_stack {
+  hp_open_element *entries, *top; /* [0] is the outer; `top` points to the current node, [depth] */
+  uint32_t depth, capacity;
+  uint32_t room; /* <= capacity: limit of the number of entries, with [0] */
+  uint32_t max_depth;
+  uint32_t *last; /* by atom: highest index of an HTML element of that name, 0: none */
+  uint32_t last_capacity;
+  /* In a builder whose `last` has only the names with fixed atoms: the same for the other names. */
+  uint32_t *last_own;
+  uint32_t last_own_capacity;
+  uint32_t tombstones;
+  hp_higher_links higher;
+  hp_foreign_links foreign;
+} hp_open_stack;
+
 /* The list of active formatting elements. tree/active_formatting.h has its functions, and
  * tree/outline_list.h has those of an outline. */
 typedef struct hp_active_formatting {
@@ -199,14 +223,6 @@ typedef struct hp_select_walk {
   uint32_t known_count, known_capacity;
   uint64_t walk_steps, steps_since; /* of the walk, and since the walk was dropped */
 } hp_select_walk;
-
-/* The links of hp_followed, of the stack up to `top` as it was at the last search. */
-typedef struct hp_foreign_links {
-  hp_followed *links;
-  uint32_t top, capacity;
-  uint32_t *last; /* by atom: the highest index of a foreign element there, 0: none */
-  uint32_t last_capacity;
-} hp_foreign_links;
 
 /* The attributes that html and body have, once a later tag has added to them. Exact builder
  * only. */
@@ -258,17 +274,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   hp_tokenizer *tokenizer;
   hp_errors *errors; /* NULL: errors are not requested */
 
-  hp_open_element *stack, *top; /* [0] is the outer; `top` points to the current node, [depth] */
-  uint32_t depth, stack_capacity;
-  uint32_t stack_room; /* <= stack_capacity: limit of the number of entries, with [0] */
-  uint32_t max_depth;
-  uint32_t *last; /* by atom: highest stack index of an HTML element of that name, 0: none */
-  uint32_t last_capacity;
-  /* In a builder whose `last` has only the names with fixed atoms: the same for the other names. */
-  uint32_t *last_own;
-  uint32_t last_own_capacity;
-  uint32_t tombstones; /* in the stack */
-  hp_higher_links higher;
+  hp_open_stack stack;
   hp_active_formatting formatting;
   uint64_t deadline; /* by hp_now; 0: none */
   uint32_t steps;    /* of loops that check it */
@@ -288,7 +294,6 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* always in the exact builder; else: the worker itself has written the pointer */
   bool form_known;
   hp_select_walk select;
-  hp_foreign_links foreign;
   hp_merged_attributes merged;
   hp_ref head, form;
   bool fragment;
@@ -331,7 +336,7 @@ static inline void hp_forget_assumed_names(hp_builder *b) {
 
 /* Returns where the builder notes the highest index of this name. */
 static inline uint32_t *hp_last_slot(const hp_builder *b, hp_atom name) {
-  return b->last_own && name >= HP_KNOWN_ATOMS ? &b->last_own[name - HP_KNOWN_ATOMS] : &b->last[name];
+  return b->stack.last_own && name >= HP_KNOWN_ATOMS ? &b->stack.last_own[name - HP_KNOWN_ATOMS] : &b->stack.last[name];
 }
 
 /* Sets the state of a new document, and keeps the memory of an earlier use. Reserves `room` entries
@@ -342,9 +347,9 @@ void hp_builder_reset(hp_builder *builder, uint32_t room, hp_unwind *unwind);
 void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);
 /* Limits the number of open elements. The next element unwinds with HPAR_LIMIT_DEPTH. */
 static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
-  b->max_depth = depth;
-  uint64_t room = (uint64_t)depth + b->tombstones + 1;
-  b->stack_room = room < b->stack_capacity ? (uint32_t)room : b->stack_capacity;
+  b->stack.max_depth = depth;
+  uint64_t room = (uint64_t)depth + b->stack.tombstones + 1;
+  b->stack.room = room < b->stack.capacity ? (uint32_t)room : b->stack.capacity;
 }
 /* Sets the watch of the start tags; NULL: none. Requires: the other options are set. */
 void hp_builder_watch(hp_builder *builder, hp_tag_watch *watch);

@@ -77,8 +77,8 @@ void hp_engine_build_limited(hp_engine *engine, const hp_token *t) {
     hp_unwind_now(&engine->unwind, HPAR_LIMIT_ATTRIBUTES);
   hp_exact_token(b, t);
   if (start && (t->name == HP_ATOM_HTML || t->name == HP_ATOM_BODY))
-    for (uint32_t i = 1; i <= b->depth && i <= 2; i++)
-      if (b->stack[i].node) trim_attributes(engine, b->stack[i].node);
+    for (uint32_t i = 1; i <= b->stack.depth && i <= 2; i++)
+      if (b->stack.entries[i].node) trim_attributes(engine, b->stack.entries[i].node);
 }
 
 void hp_engine_close(hp_engine *engine) {

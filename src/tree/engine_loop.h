@@ -23,7 +23,7 @@ typedef struct hp_loop_parts {
 /* Takes the token from the engine's tokenizer. */
 HP_LOOP int hp_loop_next(hp_engine *engine, hp_token **token, void *context) {
   (void)context;
-  return hp_next_token_inside(&engine->tokenizer, *token, engine->builder.top->name);
+  return hp_next_token_inside(&engine->tokenizer, *token, engine->builder.stack.top->name);
 }
 
 /* Gives the token to the exact builder. */

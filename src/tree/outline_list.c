@@ -85,7 +85,7 @@ uint32_t hp_outline_list_count_equal(hp_builder *b, const hp_outline_listed *ent
 
 static void note_place(hp_builder *b, uint32_t index) {
   const hp_outline_listed *entry = &hp_outline_list(b)[index];
-  if (entry->element & 1) b->stack[entry->element >> 1].listed = index + 1;
+  if (entry->element & 1) b->stack.entries[entry->element >> 1].listed = index + 1;
 }
 
 static void release_element(hp_builder *b, const hp_outline_listed *entry) {
@@ -189,19 +189,19 @@ void hp_outline_list_open(hp_builder *b, uint32_t index, uint32_t open) {
   hp_outline_listed *entry = &hp_outline_list(b)[index];
   release_element(b, entry);
   entry->element = hp_listed_open(open);
-  b->stack[open].listed = index + 1;
+  b->stack.entries[open].listed = index + 1;
 }
 
 void hp_outline_list_close(hp_builder *b, uint32_t open) {
   const uint32_t listed = listed_at(b, open);
   if (!listed) return;
-  const hp_ref node = b->stack[open].node;
+  const hp_ref node = b->stack.entries[open].node;
   hp_outline_list(b)[listed - 1].element = node;
   if (node != outline_of(b)->plain) hp_outline_node(outline_of(b), node)->first++;
 }
 
 void hp_outline_list_renumber(hp_builder *b, uint32_t from, uint32_t to) {
-  const uint32_t listed = b->stack[to].listed;
+  const uint32_t listed = b->stack.entries[to].listed;
   if (!listed || listed > b->formatting.count) return;
   hp_outline_listed *entry = &hp_outline_list(b)[listed - 1];
   if (entry->element == hp_listed_open(from)) entry->element = hp_listed_open(to);
@@ -209,7 +209,7 @@ void hp_outline_list_renumber(hp_builder *b, uint32_t from, uint32_t to) {
 
 bool hp_outline_lists(const hp_outline *s, hp_ref node) {
   const hp_builder *b = &s->builder;
-  const uint32_t popped = hp_stack_popped(b, node), listed = popped ? b->stack[popped].listed : 0;
+  const uint32_t popped = hp_stack_popped(b, node), listed = popped ? b->stack.entries[popped].listed : 0;
   if (popped)
     return listed && listed <= b->formatting.count && b->formatting.outline_entries[listed - 1].element == node;
   for (uint32_t i = b->formatting.count; i > 0; i--)

@@ -6,7 +6,7 @@
 #include "tree/outline_list.h"
 
 static inline uint32_t listed_at(const hp_builder *b, uint32_t index) {
-  const uint32_t listed = b->stack[index].listed;
+  const uint32_t listed = b->stack.entries[index].listed;
   return listed && listed <= b->formatting.count && hp_outline_list(b)[listed - 1].element == hp_listed_open(index)
              ? listed
              : 0;
@@ -46,7 +46,7 @@ static inline bool has_listed_name(const hp_builder *b, uint32_t i, hp_atom name
 static inline bool is_listed_open(const hp_builder *b, uint32_t i) { return hp_outline_list(b)[i].element & 1; }
 static inline bool is_last_clean(const hp_builder *b) { return is_listed_open(b, b->formatting.count - 1); }
 static inline bool is_last_listed(const hp_builder *b, const hp_open_element *e) {
-  return hp_outline_list(b)[b->formatting.count - 1].element == hp_listed_open((uint32_t)(e - b->stack));
+  return hp_outline_list(b)[b->formatting.count - 1].element == hp_listed_open((uint32_t)(e - b->stack.entries));
 }
 static inline uint32_t listed_index(const hp_builder *b, uint32_t i) { return hp_outline_list(b)[i].element >> 1; }
 static inline uint32_t listed_identity(const hp_builder *b, uint32_t i) { return hp_outline_list(b)[i].element; }
@@ -65,7 +65,7 @@ static inline void note_opened(hp_builder *b, hp_open_element *e) {
   e->listed = 0;
 }
 static inline void note_closed(hp_builder *b, const hp_open_element *e) {
-  hp_outline_list_close(b, (uint32_t)(e - b->stack));
+  hp_outline_list_close(b, (uint32_t)(e - b->stack.entries));
 }
 static inline void note_ended(hp_builder *b, const hp_open_element *e) { (void)b, (void)e; }
 
@@ -74,7 +74,7 @@ static inline void append_new(hp_builder *b, hp_open_element *e, hp_atom name, h
   (void)attributes;
   hp_outline_listed *entry = &hp_outline_list(b)[b->formatting.count++];
   *entry = (hp_outline_listed){.fingerprint = {(uint32_t)hp_formatting_index(name)},
-                               .element = hp_listed_open((uint32_t)(e - b->stack))};
+                               .element = hp_listed_open((uint32_t)(e - b->stack.entries))};
   e->listed = b->formatting.count;
 }
 static inline void append_marker(hp_builder *b) {

@@ -11,13 +11,15 @@ static inline hp_node *node_at(const hp_builder *b, hp_ref ref) { return hp_node
 static inline hpar_string text_of(const hp_builder *b, const hp_node *text) {
   return hp_text_of(b->base, b->tokenizer->base, text);
 }
-static inline hp_open_element *current(const hp_builder *b) { return b->top; }
+static inline hp_open_element *current(const hp_builder *b) { return b->stack.top; }
 static inline bool is_html(const hp_open_element *e, hp_atom name) {
   return e->name == name && e->ns == HPAR_NAMESPACE_HTML;
 }
 static inline uint32_t last_of(const hp_builder *b, hp_atom name) {
-  if (name < b->last_capacity) return b->last[name];
-  return b->last_own && name - HP_KNOWN_ATOMS < b->last_own_capacity ? b->last_own[name - HP_KNOWN_ATOMS] : 0;
+  if (name < b->stack.last_capacity) return b->stack.last[name];
+  return b->stack.last_own && name - HP_KNOWN_ATOMS < b->stack.last_own_capacity
+             ? b->stack.last_own[name - HP_KNOWN_ATOMS]
+             : 0;
 }
 static inline uint32_t higher(uint32_t a, uint32_t b) { return a > b ? a : b; }
 

@@ -61,7 +61,7 @@ static inline void append_new(hp_builder *b, hp_open_element *e, hp_atom name, h
   entry->node = e->node;
   entry->name = name;
   entry->attributes = attributes;
-  entry->open = (uint32_t)(e - b->stack);
+  entry->open = (uint32_t)(e - b->stack.entries);
   node_at(b, e->node)->flags = HP_FLAG_OPEN;
 }
 static inline void append_marker(hp_builder *b) { b->formatting.entries[b->formatting.count++] = (hp_formatting){0}; }

@@ -42,9 +42,9 @@ uint64_t tag_hash_atom(hp_atom atom, tag_name_fn name_of, const void *table) {
 }
 
 uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn name_of, const void *table) {
-  uint64_t hash = mixed(b->mode, b->depth - b->tombstones);
-  for (uint32_t i = 1; i <= b->depth; i++) {
-    const hp_open_element *e = &b->stack[i];
+  uint64_t hash = mixed(b->mode, b->stack.depth - b->stack.tombstones);
+  for (uint32_t i = 1; i <= b->stack.depth; i++) {
+    const hp_open_element *e = &b->stack.entries[i];
     if (e->node) hash = mixed(hash, tag_hash_atom(e->name, name_of, table) << 2 | e->ns);
   }
   for (uint32_t i = 0; i < b->formatting.count; i++) {

@@ -103,9 +103,9 @@ static void join(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const hp_builder *b = &w->engine.builder;
-  const hp_open_element *top = b->top;
-  uint8_t mode = b->depth ? hp_adopted_mode(b) : outer->base_mode;
-  bool html = b->depth && top->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION);
+  const hp_open_element *top = b->stack.top;
+  uint8_t mode = b->stack.depth ? hp_adopted_mode(b) : outer->base_mode;
+  bool html = b->stack.depth && top->tag & (HP_TAG_HTML_INTEGRATION | HP_TAG_TEXT_INTEGRATION);
   uint8_t ns = html ? HPAR_NAMESPACE_HTML : top->ns;
   outer->now.end = r->at;
   hp_worker_end_segment(w, &r->chunk->log, HP_ENDS_CLEAN);
@@ -116,7 +116,7 @@ static void join(chunk_run *r) {
 
 static inline int next_token(hp_worker *w, hp_token *token) {
   if (__builtin_expect(!w->source.next, 1))
-    return hp_next_token_inside(&w->engine.tokenizer, token, w->engine.builder.top->name);
+    return hp_next_token_inside(&w->engine.tokenizer, token, w->engine.builder.stack.top->name);
   *token = *w->source.next(w->source.context);
   return token->kind;
 }
@@ -135,7 +135,7 @@ static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind) {
   hp_worker *w = r->worker;
   hp_outer_context *outer = &w->outer;
   const char *text = w->engine.tokenizer.base;
-  if (r->at - outer->now.start >= outer->checkpoint_bytes) w->engine.builder.stack[0].kind = HP_OPEN_OTHER;
+  if (r->at - outer->now.start >= outer->checkpoint_bytes) w->engine.builder.stack.entries[0].kind = HP_OPEN_OTHER;
   const char *limit = text + plain_limit(r);
   hp_plain_run plain = hp_speculative_plain_tokens(&w->engine.builder, r->token, limit);
   if (plain.tokens) {
@@ -154,7 +154,7 @@ static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind) {
 /* Returns whether the current node has raw text of which the worker has built nothing. */
 static bool is_at_raw_text(const hp_worker *w) {
   const hp_builder *b = &w->engine.builder;
-  return b->mode == HP_IN_TEXT && !b->ignore_lf && b->depth && !hp_node_at(b->base, b->top->node)->first;
+  return b->mode == HP_IN_TEXT && !b->ignore_lf && b->stack.depth && !hp_node_at(b->base, b->stack.top->node)->first;
 }
 
 /* Counts the bytes of the token at which the chunk ends as wasted. The token may be as long as the
@@ -227,14 +227,14 @@ static void split_token(chunk_run *r) {
   bool row = hp_splits_row(r->token);
   uint32_t confident = outer->confident;
   /* The worker's open elements belong to the outer context now. */
-  if (b->depth && !row) confident = (confident & ~hp_questions_reopened(b, NULL)) | hp_questions_of(b, r->token);
+  if (b->stack.depth && !row) confident = (confident & ~hp_questions_reopened(b, NULL)) | hp_questions_of(b, r->token);
   outer->now.end = r->at; /* "</>" may precede the token's own start */
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
   if (is_start(r->token, HP_ATOM_A)) b->splits_a = false;
   /* The next segment has the errors of the token. */
   log->segments[log->segment_count - 1].errors_end = r->errors_before;
   if (row) outer->fostered = false;
-  hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack[0].ns);
+  hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack.entries[0].ns);
   outer->confident = confident;
   b->unsure &= ~confident;
   outer->disposition = HP_DISPOSITION_LOCAL;
@@ -263,7 +263,7 @@ static progress defer_token(chunk_run *r) {
   hp_log *log = &r->chunk->log;
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
   const hp_token *t = r->token;
-  uint8_t mode = outer->base_mode, ns = w->engine.builder.stack[0].ns;
+  uint8_t mode = outer->base_mode, ns = w->engine.builder.stack.entries[0].ns;
   if (r->predicts_mode) predict_outer_context(r, &mode, &ns);
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
@@ -296,22 +296,22 @@ static void count_token(chunk_run *r) {
   hp_builder *b = &w->engine.builder;
   hp_outer_context *outer = &w->outer;
   hp_log *log = &r->chunk->log;
-  if (b->depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT && !outer->poisoned)
+  if (b->stack.depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT && !outer->poisoned)
     outer->poisoned = HP_HAZARD_UNFORESEEN;
   if (outer->poisoned) {
     hp_give_segment_up(w, log, r->token->end);
     return;
   }
   outer->now.tokens++;
-  if (b->depth == 0 && r->token->end - outer->now.start >= outer->checkpoint_bytes && b->formatting.count == 0 &&
+  if (b->stack.depth == 0 && r->token->end - outer->now.start >= outer->checkpoint_bytes && b->formatting.count == 0 &&
       b->template_count == 0 && b->mode != HP_IN_TEXT && !b->ignore_lf) {
-    uint8_t ns = b->stack[0].ns;
+    uint8_t ns = b->stack.entries[0].ns;
     outer->now.end = r->token->end;
     hp_worker_end_segment(w, log, HP_ENDS_CLEAN);
     hp_begin_segment(w, r->token->end, outer->base_mode, ns);
     if (r->plan->strategy->one_by_one) outer->confident = 0;
-  } else if (b->depth == 0 && r->fast_path) {
-    b->stack[0].kind = (uint8_t)hp_outer_kind(b);
+  } else if (b->stack.depth == 0 && r->fast_path) {
+    b->stack.entries[0].kind = (uint8_t)hp_outer_kind(b);
   }
 }
 
@@ -348,7 +348,7 @@ static progress step(chunk_run *r) {
     r->may_restart = false; /* the chunk has raw text of its own */
     if (r->token->kind == HP_TOKEN_EOF) return stop_in_text(r);
   } else {
-    if (r->may_restart && ends_raw_text(r->token, r->request->scripting) && b->top->ns == HPAR_NAMESPACE_HTML)
+    if (r->may_restart && ends_raw_text(r->token, r->request->scripting) && b->stack.top->ns == HPAR_NAMESPACE_HTML)
       return RESTART;
     if (r->stops && r->stops(w, r->request, r->token, r->chunk)) return STOP;
   }

@@ -16,7 +16,7 @@ static hp_ref new_anchor(hp_builder *b) {
 void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t ns) {
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
-  hp_ref anchor = b->stack[0].node;
+  hp_ref anchor = b->stack.entries[0].node;
   if (!anchor || hp_node_at(b->base, anchor)->first) anchor = new_anchor(b);
   memset(s, 0, sizeof *s);
   s->start = s->end = offset;
@@ -25,7 +25,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   s->base_mode = base_mode;
   s->ns = ns;
   s->ark_known = true;
-  b->stack[0] = (hp_open_element){.node = anchor, .ns = ns};
+  b->stack.entries[0] = (hp_open_element){.node = anchor, .ns = ns};
   b->mode = base_mode;
   b->frameset_ok = true;
   b->form = 0;
@@ -53,7 +53,8 @@ void hp_clear_own_elements(hp_builder *b) {
 static bool has_no_leaked_marker(const hp_builder *b) {
   uint32_t markers = 0;
   for (uint32_t i = 0; i < b->formatting.count; i++) markers += !b->formatting.entries[i].node;
-  for (uint32_t i = 1; markers && i <= b->depth; i++) markers -= hp_begins_list(b->stack[i].ns, b->stack[i].name);
+  for (uint32_t i = 1; markers && i <= b->stack.depth; i++)
+    markers -= hp_begins_list(b->stack.entries[i].ns, b->stack.entries[i].name);
   return !markers;
 }
 
@@ -66,17 +67,18 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_active_formatting_close_all_tombstones(b);
   s->ark_known = s->ark_known && has_no_leaked_marker(b);
   s->mode = s->begins_raw_text ? b->original_mode : b->mode;
-  s->mode_is_base = s->mode == s->base_mode && !b->last[HP_ATOM_TEMPLATE];
+  s->mode_is_base = s->mode == s->base_mode && !b->stack.last[HP_ATOM_TEMPLATE];
   s->frameset_not_ok = !b->frameset_ok;
   s->form_written = b->form_known;
   s->form = b->form;
   s->nodes = b->node_count;
-  s->open_count = b->depth;
+  s->open_count = b->stack.depth;
   s->formatting_count = b->formatting.count;
   s->template_count = b->template_count;
-  hp_grow(&log->open, &log->open_capacity, log->open_count + b->depth, unwind);
-  if (b->depth) memcpy(log->open + log->open_count, b->stack + 1, b->depth * sizeof *b->stack);
-  log->open_count += b->depth;
+  hp_grow(&log->open, &log->open_capacity, log->open_count + b->stack.depth, unwind);
+  if (b->stack.depth)
+    memcpy(log->open + log->open_count, b->stack.entries + 1, b->stack.depth * sizeof *b->stack.entries);
+  log->open_count += b->stack.depth;
   hp_grow(&log->formatting, &log->formatting_capacity, log->formatting_count + b->formatting.count, unwind);
   if (b->formatting.count)
     memcpy(log->formatting + log->formatting_count, b->formatting.entries,
@@ -144,7 +146,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A)) b->splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
-  if (s->anchor) b->stack[0].node = 0; /* it belongs to the log, which another thread may resume */
+  if (s->anchor) b->stack.entries[0].node = 0; /* it belongs to the log, which another thread may resume */
 }
 
 void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
@@ -158,7 +160,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   hp_clear_own_elements(b);
   *s = log->segments[--log->segment_count];
   if (!s->anchor) s->anchor = new_anchor(b);
-  b->stack[0] = (hp_open_element){.node = s->anchor, .ns = s->ns};
+  b->stack.entries[0] = (hp_open_element){.node = s->anchor, .ns = s->ns};
   b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
   b->assumed = s->questions;
   b->misnested = s->misnested;
@@ -188,7 +190,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
 
 void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {
   hp_outer_context *outer = &w->outer;
-  uint8_t mode = outer->base_mode, ns = w->engine.builder.stack[0].ns;
+  uint8_t mode = outer->base_mode, ns = w->engine.builder.stack.entries[0].ns;
   outer->now.end = end;
   hp_worker_end_segment(w, log, HP_ENDS_HAZARD);
   hp_skip_raw_text(&w->engine.tokenizer);
@@ -218,7 +220,7 @@ bool hp_log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
     uint32_t at = hp_worker_offset(w);
     hp_engine_check(&w->engine);
     if (hp_next_token(tokenizer, &outer->token) == HP_TOKEN_NEED_MORE) break;
-    hp_begin_segment(w, at, outer->base_mode, w->engine.builder.stack[0].ns);
+    hp_begin_segment(w, at, outer->base_mode, w->engine.builder.stack.entries[0].ns);
     outer->now.raw_name = name;
     outer->now.end = outer->token.start;
     hp_worker_end_segment(w, log, HP_ENDS_DEFER);

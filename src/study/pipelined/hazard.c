@@ -6,7 +6,7 @@
 
 hpar_pipeline_hazard hp_switch_hazard(const hp_builder *b, hp_atom element, bool switched) {
   if (!switched) {
-    uint8_t ns = b->top->ns;
+    uint8_t ns = b->stack.top->ns;
     bool foreign = ns == HPAR_NAMESPACE_SVG || ns == HPAR_NAMESPACE_MATHML;
     return foreign ? HPAR_PIPELINE_FOREIGN_RAW_TEXT : HPAR_PIPELINE_IGNORED_TAG;
   }
@@ -26,6 +26,6 @@ hpar_pipeline_hazard hp_switch_hazard(const hp_builder *b, hp_atom element, bool
 
 //§ acknowledge-self-closing-flag
 bool hp_self_closing_acknowledged(const hp_builder *b, hp_atom element) {
-  const hp_open_element *top = b->top;
+  const hp_open_element *top = b->stack.top;
   return (hp_html_tag(element) & HP_TAG_VOID) || top->ns != HPAR_NAMESPACE_HTML || top->name != element;
 }
