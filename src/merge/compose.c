@@ -94,7 +94,9 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
  * parts (merge/reconstruct.h, merge/ark.h). The flags of formatting elements count the equal
  * entries of their segment only, so that the left log must have none of these names. */
 static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segment *s) {
-  if (b->misnested != s->misnested || b->fostered != s->fostered || left->ark_known != s->ark_known) return false;
+  if (b->speculative.misnested != s->misnested || b->speculative.fostered != s->fostered ||
+      left->ark_known != s->ark_known)
+    return false;
   for (int i = 0; s->ark_known && b->formatting.count && i < HP_FORMATTING_NAMES; i++)
     if (s->ark[i] && listed(b, i)) return false;
   return true;
@@ -105,12 +107,12 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
   hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   hp_segment before = outer->now;
-  uint32_t assumed = b->assumed;
+  uint32_t assumed = b->speculative.assumed;
   if (!b->form_known && is_doubtful(s, outer->form_may_be_open)) return false;
   if (!keeps_repairs(b, &before, s) || first_wrong_assumption(b, s) != HP_ASSUMPTION_KINDS) {
     outer->now = before;
-    b->assumed = assumed;
-    hp_forget_assumed_names(b);
+    b->speculative.assumed = assumed;
+    hp_outer_forget_names(b);
     return false;
   }
   /* The mode may be that of the outer context. Then it must be one of the segment's modes. */

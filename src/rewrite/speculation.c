@@ -359,7 +359,8 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   r->parallel.speculation = p;
   hp_rewriter_use_encoding(r, chunk->page.encoding, chunk->page.is_certain);
   r->outline.quirks = chunk->page.quirks;
-  hp_outline_speculate(&r->outline, &p->outer);
+  hp_outer_open(&p->outer, &r->outline.builder);
+  hp_outline_speculate(&r->outline);
   hp_try(&r->unwind, run_chunk, &run);
   r->parallel.speculation = NULL;
   r->progress.phase = HP_PHASE_NONE;

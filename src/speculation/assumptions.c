@@ -4,16 +4,16 @@
 #include "speculation/dispositions.h"
 #include "tree/context.h"
 
-void hp_outer_poison(hp_builder *b) {
+static void poison(hp_builder *b) {
   if (!hp_outer_of(b)->poisoned) hp_outer_of(b)->poisoned = HP_HAZARD_UNFORESEEN;
-  b->plain_limit = NULL;
+  b->speculative.plain_limit = NULL;
 }
 
-uint8_t hp_outer_mode(const hp_builder *b) { return hp_outer_of(b)->base_mode; }
+static uint8_t mode(const hp_builder *b) { return hp_outer_of(b)->base_mode; }
 
-void hp_outer_log(hp_builder *b, hp_assumption question, hp_atom name) {
+static void log_assumption(hp_builder *b, hp_assumption question, hp_atom name) {
   hp_segment *s = &hp_outer_of(b)->now;
-  b->assumed |= 1u << question;
+  b->speculative.assumed |= 1u << question;
   switch (question) {
     case HP_ASSUME_NOT_IN_SCOPE:
       switch (name) {
@@ -21,7 +21,7 @@ void hp_outer_log(hp_builder *b, hp_assumption question, hp_atom name) {
         case HP_ATOM_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
         case HP_ATOM_NOBR: s->in_scope |= HP_SCOPE_NOBR; return;
         case HP_ATOM_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
-        default: hp_outer_poison(b); return;
+        default: poison(b); return;
       }
     case HP_ASSUME_TOP_NOT_IMPLIED:
       s->top |= name == HP_ATOM_H1 ? HP_TOP_HEADING : name == HP_ATOM_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
@@ -29,7 +29,7 @@ void hp_outer_log(hp_builder *b, hp_assumption question, hp_atom name) {
     case HP_ASSUME_NO_FORMATTING: {
       int index = hp_formatting_index(name);
       if (index < 0)
-        hp_outer_poison(b);
+        poison(b);
       else
         s->formatting_names |= (uint16_t)(1u << index);
       return;
@@ -38,21 +38,21 @@ void hp_outer_log(hp_builder *b, hp_assumption question, hp_atom name) {
   }
 }
 
-void hp_outer_log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
+static void log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   hp_segment *s = &hp_outer_of(b)->now;
   int index = hp_formatting_index(name);
   if (index < 0) {
-    hp_outer_poison(b);
+    poison(b);
     return;
   }
   if (ours > UINT8_MAX) ours = UINT8_MAX;
-  b->ark_assumed[index] = (uint8_t)ours;
+  b->speculative.ark_assumed[index] = (uint8_t)ours;
   if (s->formatting_names >> index & 1) return; /* implied by the assumption that there is none */
-  b->assumed |= 1u << HP_ASSUME_NOAHS_ARK;
+  b->speculative.assumed |= 1u << HP_ASSUME_NOAHS_ARK;
   if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;
 }
 
-bool hp_outer_goes_on(hp_builder *b, const hp_token *t) {
+static bool goes_on(hp_builder *b, const hp_token *t) {
   const hp_outer_context *outer = hp_outer_of(b);
   if (b->mode != outer->base_mode || outer->poisoned || t->end - outer->now.start >= outer->checkpoint_bytes)
     return false;
@@ -60,7 +60,7 @@ bool hp_outer_goes_on(hp_builder *b, const hp_token *t) {
   return true;
 }
 
-bool hp_outer_takes(hp_builder *b, const hp_token *t) {
+static bool takes(hp_builder *b, const hp_token *t) {
   hp_outer_context *outer = hp_outer_of(b);
   outer->disposition = hp_disposition_of(b, t);
   if (outer->disposition != HP_DISPOSITION_LOCAL) {
@@ -73,4 +73,9 @@ bool hp_outer_takes(hp_builder *b, const hp_token *t) {
   } else if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML && b->mode == outer->base_mode)
     outer->now.modes &= hp_modes_inside_foreign(b, t);
   return false;
+}
+
+void hp_outer_open(hp_outer_context *outer, hp_builder *b) {
+  static const hp_outer_owner owner = {log_assumption, log_ark, poison, mode, takes, goes_on};
+  b->speculative = (hp_speculative_state){.owner = &owner, .outer = outer};
 }

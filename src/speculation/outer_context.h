@@ -2,7 +2,7 @@
 #define HP_SPECULATION_OUTER_CONTEXT_H
 
 /* The outer context of a worker's builder: its assumptions and its current segment. assumptions.c
- * implements tree/context.h. */
+ * has the functions of its owner. */
 
 #include "speculation/log.h"
 
@@ -39,6 +39,9 @@ typedef struct hp_outer_context {
   hp_token token;             /* the last token that was not LOCAL */
 } hp_outer_context;
 
-static inline hp_outer_context *hp_outer_of(const hp_builder *builder) { return builder->outer; }
+/* Gives the builder this outer context. */
+void hp_outer_open(hp_outer_context *outer, hp_builder *builder);
+
+static inline hp_outer_context *hp_outer_of(const hp_builder *builder) { return builder->speculative.outer; }
 
 #endif

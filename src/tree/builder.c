@@ -7,7 +7,6 @@
 #include "base/vector.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
-#include "tree/context.h"
 
 void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   hp_builder kept = *b;

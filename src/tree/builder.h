@@ -266,6 +266,49 @@ typedef enum hp_assumption {
   HP_ASSUMPTION_KINDS
 } hp_assumption;
 
+struct hp_builder;
+
+/* The functions of the owner of the outer context. */
+typedef struct hp_outer_owner {
+  /* Log an assumption of hp_outer_assume; of hp_outer_assume_ark. */
+  void (*log)(struct hp_builder *builder, hp_assumption question, hp_atom name);
+  void (*log_ark)(struct hp_builder *builder, hp_atom name, uint32_t ours);
+  /* The builder would have changed the outer context, or read it without a default answer. */
+  void (*poison)(struct hp_builder *builder);
+  /* Returns the insertion mode that applies if the builder's own elements do not determine one. */
+  uint8_t (*mode)(const struct hp_builder *builder);
+  /* Returns true if the builder must ignore the token, because the owner processes it. */
+  bool (*takes)(struct hp_builder *builder, const hp_token *token);
+  /* Returns true if the builder may go on after the token, which has left no own element open. */
+  bool (*goes_on)(struct hp_builder *builder, const hp_token *token);
+} hp_outer_owner;
+
+/* What only a speculative builder uses. */
+typedef struct hp_speculative_state {
+  const hp_outer_owner *owner;
+  void *outer;      /* the owner's */
+  uint32_t assumed; /* bit q: assumption q was made since the segment began */
+  /* Bit q: the default answer of assumption q is probably wrong. The owner of the outer context
+   * decides on special start tags until it is assumed. */
+  uint32_t unsure;
+  bool foreign_base;   /* the top of the outer context is assumed to be a foreign element */
+  bool splits_a;       /* the owner of the outer context decides on each <a> */
+  bool defers_scripts; /* the exact builder runs scripts */
+  bool has_raw_text;   /* some run has built raw text of the chunk's own */
+  /* Since the segment began, the builder has foster-parented a node, removed an element from the
+   * middle of the stack, removed an entry of the list by Noah's Ark clause, or closed a heading
+   * before another. */
+  bool misnested;
+  bool fostered;  /* since then, the builder has foster-parented a node */
+  bool a_assumed; /* since then, both assumptions about an <a> as first entry were made */
+  /* By formatting element: the number of the builder's own entries for which the Noah's Ark
+   * assumption was made since then. */
+  uint8_t ark_assumed[HP_FORMATTING_NAMES];
+  uint32_t run_tokens; /* that this run has built before the current token; 0 between segments */
+  /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
+  const char *plain_limit;
+} hp_speculative_state;
+
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */
@@ -304,34 +347,21 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   /* the text differs in the declared encoding: the parse unwinds and restarts */
   bool restarts;
   hp_script_state script;
-  /* Speculative builder only: */
-  bool defers_scripts; /* the exact builder runs scripts */
-  void *outer;         /* of the owner of the outer context, which implements tree/context.h */
-  bool foreign_base;   /* the top of the outer context is assumed to be a foreign element */
-  bool splits_a;       /* the owner of the outer context decides on each <a> */
-  /* Bit q: the default answer of assumption q is probably wrong. The owner of the outer context
-   * decides on special start tags until it is assumed. */
-  uint32_t unsure;
-  /* The limit of the current run of plain tokens; NULL: the outer context was poisoned in it */
-  const char *plain_limit;
-  uint32_t run_tokens; /* that this run has built before the current token; 0 between segments */
-  bool has_raw_text;   /* some run has built raw text of the chunk's own */
-  uint32_t assumed;    /* bit q: assumption q was made since the segment began */
-  /* Since then, the builder has foster-parented a node, removed an element from the middle of the
-   * stack, removed an entry of the list by Noah's Ark clause, or closed a heading before another.
-   */
-  bool misnested;
-  bool fostered; /* since then, the builder has foster-parented a node */
-  /* By formatting element: the number of the builder's own entries for which the Noah's Ark
-   * assumption was made since then. */
-  uint8_t ark_assumed[HP_FORMATTING_NAMES];
-  bool a_assumed; /* since then, both assumptions about an <a> as first entry were made */
+  hp_speculative_state speculative;
 } hp_builder;
 
-/* Forgets the assumptions about names. */
-static inline void hp_forget_assumed_names(hp_builder *b) {
-  memset(b->ark_assumed, 0, sizeof b->ark_assumed);
-  b->a_assumed = false;
+static inline void hp_outer_forget_names(hp_builder *b) {
+  memset(b->speculative.ark_assumed, 0, sizeof b->speculative.ark_assumed);
+  b->speculative.a_assumed = false;
+}
+
+/* Begins a segment without assumptions on an outer current node of this namespace. */
+static inline void hp_outer_begin_segment(hp_builder *b, uint8_t ns) {
+  hp_speculative_state *s = &b->speculative;
+  s->assumed = s->run_tokens = 0;
+  s->misnested = s->fostered = false;
+  s->foreign_base = ns != HPAR_NAMESPACE_HTML;
+  hp_outer_forget_names(b);
 }
 
 /* Returns where the builder notes the highest index of this name. */

@@ -45,8 +45,9 @@ typedef struct hp_outline_state {
 void hp_outline_log_clear(hp_outline_log *log);
 void hp_outline_log_free(hp_outline_log *log);
 
-/* Makes the outline speculative, with this outer context. hp_outline_begin_segment must follow. */
-void hp_outline_speculate(hp_outline *outline, void *outer);
+/* Makes the outline speculative. hp_outline_begin_segment must follow. Requires: the builder has an
+ * outer context. */
+void hp_outline_speculate(hp_outline *outline);
 /* Drops all own elements without events, and begins a segment on an outer context in this mode and
  * namespace. */
 void hp_outline_begin_segment(hp_outline *outline, uint8_t mode, uint8_t ns);

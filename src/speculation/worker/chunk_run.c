@@ -142,7 +142,7 @@ static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind) {
     r->at = (uint32_t)(plain.from - text);
     outer->now.tokens += plain.tokens;
   }
-  if (w->engine.builder.has_raw_text) r->may_restart = false;
+  if (w->engine.builder.speculative.has_raw_text) r->may_restart = false;
   *kind = plain.kind;
   if (plain.end == HP_PLAIN_OVER && outer->poisoned) {
     outer->now.tokens--; /* the last token is part of no segment */
@@ -230,13 +230,13 @@ static void split_token(chunk_run *r) {
   if (b->stack.depth && !row) confident = (confident & ~hp_questions_reopened(b, NULL)) | hp_questions_of(b, r->token);
   outer->now.end = r->at; /* "</>" may precede the token's own start */
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
-  if (is_start(r->token, HP_ATOM_A)) b->splits_a = false;
+  if (is_start(r->token, HP_ATOM_A)) b->speculative.splits_a = false;
   /* The next segment has the errors of the token. */
   log->segments[log->segment_count - 1].errors_end = r->errors_before;
   if (row) outer->fostered = false;
   hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack.entries[0].ns);
   outer->confident = confident;
-  b->unsure &= ~confident;
+  b->speculative.unsure &= ~confident;
   outer->disposition = HP_DISPOSITION_LOCAL;
   hp_speculative_token(b, r->token);
 }
@@ -267,7 +267,7 @@ static progress defer_token(chunk_run *r) {
   if (r->predicts_mode) predict_outer_context(r, &mode, &ns);
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
-  if (is_end(t, HP_ATOM_A)) w->engine.builder.splits_a = false;
+  if (is_end(t, HP_ATOM_A)) w->engine.builder.speculative.splits_a = false;
   if (t->kind == HP_TOKEN_EOF) {
     note_waste(r);
     return STOP;
@@ -365,10 +365,11 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   w->outer.ask_at = plan->ask_every ? run.begin : UINT32_MAX;
   w->outer.minimise_log = run.predicts_mode && hp_chooses_dispositions(strategy);
   w->outer.checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes;
-  w->engine.builder.has_raw_text = false;
-  w->engine.builder.splits_a = w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
+  w->engine.builder.speculative.has_raw_text = false;
+  w->engine.builder.speculative.splits_a =
+      w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
   w->outer.follows = w->outer.minimise_log ? run.begin : 0;
-  w->engine.builder.unsure = w->outer.follows ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
+  w->engine.builder.speculative.unsure = w->outer.follows ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;
     hp_widen_input(&w->engine.tokenizer, request, chunk);

@@ -8,10 +8,10 @@
 void hp_worker_open(hp_worker *w, const hp_request *request, bool fragment, const hp_open_element *context) {
   hp_engine_open(&w->engine, request);
   hp_builder *b = &w->engine.builder;
-  b->outer = &w->outer;
+  hp_outer_open(&w->outer, b);
   b->fragment = fragment;
   b->context = *context;
-  b->defers_scripts = request->runs_scripts;
+  b->speculative.defers_scripts = request->runs_scripts;
   w->engine.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
   hp_builder_watch(b, NULL);
   w->nanoseconds = w->predict_nanoseconds = 0;

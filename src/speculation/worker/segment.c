@@ -31,11 +31,7 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   b->form = 0;
   b->form_known = false;
   b->node_count = 0;
-  b->run_tokens = 0;
-  b->assumed = 0;
-  b->misnested = b->fostered = false;
-  hp_forget_assumed_names(b);
-  b->foreign_base = ns != HPAR_NAMESPACE_HTML;
+  hp_outer_begin_segment(b, ns);
   w->outer.base_mode = base_mode;
   w->outer.poisoned = HP_HAZARD_NONE;
 }
@@ -131,9 +127,9 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   s->ends = (uint8_t)ends;
   s->hazard = w->outer.poisoned;
   if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
-  s->questions = b->assumed;
-  s->misnested = b->misnested;
-  s->fostered = b->fostered;
+  s->questions = b->speculative.assumed;
+  s->misnested = b->speculative.misnested;
+  s->fostered = b->speculative.fostered;
   s->form_may_be_open = w->outer.form_may_be_open;
   note_form(&w->outer, b, ends);
   s->open = log->open_count;
@@ -143,7 +139,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
   prefetch_next(log);
-  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A)) b->splits_a = true;
+  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A)) b->speculative.splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
   if (s->anchor) b->stack.entries[0].node = 0; /* it belongs to the log, which another thread may resume */
@@ -161,11 +157,10 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   *s = log->segments[--log->segment_count];
   if (!s->anchor) s->anchor = new_anchor(b);
   b->stack.entries[0] = (hp_open_element){.node = s->anchor, .ns = s->ns};
-  b->foreign_base = s->ns != HPAR_NAMESPACE_HTML;
-  b->assumed = s->questions;
-  b->misnested = s->misnested;
-  b->fostered = s->fostered;
-  hp_forget_assumed_names(b);
+  hp_outer_begin_segment(b, s->ns);
+  b->speculative.assumed = s->questions;
+  b->speculative.misnested = s->misnested;
+  b->speculative.fostered = s->fostered;
   w->outer.base_mode = s->base_mode;
   w->outer.poisoned = HP_HAZARD_NONE;
   w->outer.form_may_be_open = s->form_may_be_open;
@@ -178,7 +173,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->frameset_ok = !s->frameset_not_ok;
   b->form = s->form;
   b->form_known = s->form_written;
-  b->unsure = 0;
+  b->speculative.unsure = 0;
   b->node_count = s->nodes;
   s->open_count = s->formatting_count = s->template_count = 0;
   log->open_count = s->open;

@@ -36,7 +36,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
   s->predictor = config->predictor;
   s->taking_turns = taking_turns;
   s->has_events = false;
-  uint32_t usual = engine->builder.outer ? WORKERS_LENGTH : DEFAULT_LENGTH;
+  uint32_t usual = engine->builder.speculative.owner ? WORKERS_LENGTH : DEFAULT_LENGTH;
   uint32_t length = config->buffer_tokens ? config->buffer_tokens : usual;
   if (!hp_ring_open(&s->ring, length, config->batch_tokens ? config->batch_tokens : DEFAULT_BATCH))
     hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
