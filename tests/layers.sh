@@ -1,11 +1,15 @@
 # Checks the order of the modules in src with scripts/check-layers. Checks that the script reports
-# an upward include, an upward declaration, a circle and an unknown module.
+# an upward include, an upward declaration, an upward call, a circle and an unknown module.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77
 fi
 check="python3 -B $HPAR_SOURCE_DIR/scripts/check-layers"
-$check || exit 1
+if command -v nm >/dev/null; then
+  $check --objects "$HPAR_BUILD_DIR" || exit 1
+else
+  $check || exit 1
+fi
 
 tree=$(mktemp -d) || exit 1
 trap 'rm -rf "$tree"' EXIT
@@ -43,5 +47,17 @@ expect '^src/text/scan/a.h:1: text/scan includes "text/encoding/b.h", and text/e
 mkdir -p "$tree/src/misc"
 echo 'int a;' >"$tree/src/misc/a.c"
 expect '^src/misc/a.c:1: module misc is not in the order; '
+
+mkdir -p "$tree/src/base" "$tree/src/merge"
+echo 'void hp_x(void); void hp_y(void) { hp_x(); }' >"$tree/src/base/a.c"
+echo 'void hp_x(void) {}' >"$tree/src/merge/x.c"
+if command -v nm >/dev/null && command -v cc >/dev/null; then
+  for file in base/a merge/x; do
+    mkdir -p "$tree/CMakeFiles/hpar.dir/src/${file%/*}"
+    cc -c "$tree/src/$file.c" -o "$tree/CMakeFiles/hpar.dir/src/$file.c.o"
+  done
+  check="$check --objects $tree"
+  expect '^src/base/a.c:1: module base uses hp_x of merge/x.c, but module merge is above base; '
+fi
 
 exit $failures
