@@ -117,10 +117,10 @@ static bool same_list(const hp_builder *a, const hp_builder *b) {
 
 static bool same_state(const hp_builder *a, const hp_outline *outline) {
   const hp_builder *b = &outline->builder;
-  return a->mode == b->mode && same_stack(a, b) && same_list(a, b) && a->template_count == b->template_count &&
-         a->frameset_ok == b->frameset_ok && a->ignore_lf == b->ignore_lf && !a->head == !b->head &&
-         !a->form == !b->form && a->document->quirks == hp_outline_quirks(outline) &&
-         a->tokenizer->content == hp_outline_content(outline);
+  return a->mode == b->mode && same_stack(a, b) && same_list(a, b) && a->templates.count == b->templates.count &&
+         a->flags.frameset_ok == b->flags.frameset_ok && a->flags.ignore_lf == b->flags.ignore_lf &&
+         !a->pointers.head == !b->pointers.head && !a->pointers.form == !b->pointers.form &&
+         a->document->quirks == hp_outline_quirks(outline) && a->tokenizer->content == hp_outline_content(outline);
 }
 
 static void note_inserted(void *context, const hp_outline_insertion *insertion) {
@@ -138,9 +138,10 @@ static hpar_status open_outline(void *argument) {
   comparison *c = argument;
   hp_outline_events events = {.inserted = note_inserted, .popped = note_popped, .context = c};
   c->open = 0;
-  hp_outline_open(&c->outline, &events, c->engine->builder.scripting, &c->unwind);
+  hp_outline_open(&c->outline, &events, c->engine->builder.script.scripting, &c->unwind);
   if (c->fragment) {
-    hp_outline_begin_fragment(&c->outline, c->engine->builder.context.name, c->engine->builder.context.ns);
+    hp_outline_begin_fragment(&c->outline, c->engine->builder.fragment.context.name,
+                              c->engine->builder.fragment.context.ns);
     c->open++;
   }
   return HPAR_OK;

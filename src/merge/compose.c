@@ -37,7 +37,7 @@ bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *
 static bool end_composition(hp_composer *c, hp_segment_end ends) {
   hp_segment *s = &c->worker->outer.now;
   s->end = c->position;
-  s->prepared = c->worker->engine.builder.prepared;
+  s->prepared = c->worker->engine.builder.flags.prepared;
   hp_worker_end_segment(c->worker, &c->left->log, ends);
   c->left->hypotheses[0].end++;
   c->left = NULL;
@@ -52,12 +52,12 @@ void hp_compose_end(hp_composer *c) {
 static bool leaves_data(const hp_builder *b, const hp_token *t) {
   if (t->kind != HP_TOKEN_START_TAG) return true;
   return t->name != HP_ATOM_PRE && t->name != HP_ATOM_LISTING &&
-         hp_content_of(t->name, b->scripting) == HP_CONTENT_DATA;
+         hp_content_of(t->name, b->script.scripting) == HP_CONTENT_DATA;
 }
 
 /* Returns whether the tag begins a form, although one may be open. */
 static bool begins_doubtful_form(const hp_composer *c, const hp_token *t) {
-  return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM && !c->worker->engine.builder.form_known &&
+  return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM && !c->worker->engine.builder.pointers.form_known &&
          c->worker->outer.form_may_be_open;
 }
 
@@ -108,7 +108,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
   hp_builder *b = &c->worker->engine.builder;
   hp_segment before = outer->now;
   uint32_t assumed = b->speculative.assumed;
-  if (!b->form_known && is_doubtful(s, outer->form_may_be_open)) return false;
+  if (!b->pointers.form_known && is_doubtful(s, outer->form_may_be_open)) return false;
   if (!keeps_repairs(b, &before, s) || first_wrong_assumption(b, s) != HP_ASSUMPTION_KINDS) {
     outer->now = before;
     b->speculative.assumed = assumed;
@@ -128,7 +128,7 @@ bool hp_compose_chunk(hp_composer *c, hp_chunk_work *right) {
     if (!s) return hp_is_composed(right) || end_composition(c, HP_ENDS_CLEAN);
     if (b->stack.depth == 0 || s->start != c->position || !check_segment(c, s))
       return end_composition(c, HP_ENDS_CLEAN);
-    b->prepared = false;
+    b->flags.prepared = false;
     hp_splice(b, &right->log, right->taken++);
     c->worker->outer.now.tokens += s->tokens;
     c->position = s->end;

@@ -33,7 +33,7 @@ static bool is_reached(const hp_engine *engine, void *context) {
 static void build(hp_engine *engine, const hp_token *token, void *context) {
   (void)context;
   hp_exact_token(&engine->builder, token);
-  engine->builder.prepared = false;
+  engine->builder.flags.prepared = false;
 }
 
 static const hp_loop_parts exactly = {.next = hp_loop_next, .build = build, .stops = is_reached, .checks_limits = true};
@@ -100,7 +100,7 @@ static void run_first_half(hp_merger *m, const hp_token *token) {
   hp_builder *b = &m->engine->builder;
   if (token->name != HP_ATOM_TR || token->kind != HP_TOKEN_START_TAG) {
     if (can_run_first_half(b)) hp_exact_prepare(b, token);
-  } else if (!b->ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
+  } else if (!b->flags.ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
     hp_exact_prepare_row(b, token);
   }
 }
@@ -140,7 +140,7 @@ void hp_merger_count_passed(hp_merger *m, uint64_t chunks) {
 static void count_boundary(hp_merger *m, const hp_chunk_work *chunk, uint32_t first) {
   hp_merge_counters *counters = m->counters;
   m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
-                                           m->engine->builder.scripting, &m->audit.raw_name);
+                                           m->engine->builder.script.scripting, &m->audit.raw_name);
   counters->chunks_in_comment += m->audit.boundary == HP_BOUNDARY_COMMENT;
   counters->chunks_in_raw_text += m->audit.boundary == HP_BOUNDARY_RAW_TEXT;
   counters->chunks_in_markup += m->audit.boundary == HP_BOUNDARY_MARKUP;
@@ -240,7 +240,7 @@ static void begin_raw_text(hp_engine *engine) {
   hp_atom name = current(b)->name;
   b->original_mode = b->mode;
   b->mode = HP_IN_TEXT;
-  engine->tokenizer.content = hp_content_of(name, b->scripting);
+  engine->tokenizer.content = hp_content_of(name, b->script.scripting);
   engine->tokenizer.last_start_tag = name;
 }
 
@@ -255,7 +255,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
     splice_observed(m, chunk);
   else
     hp_splice(&engine->builder, log, m->segment);
-  engine->builder.prepared = s->prepared;
+  engine->builder.flags.prepared = s->prepared;
   if (s->begins_raw_text) begin_raw_text(engine);
   engine->tokens += s->tokens;
   engine->tokenizer.at = engine->tokenizer.base + s->end;
@@ -292,7 +292,7 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
   uint32_t first = m->segment, end = chunk->hypotheses[m->hypothesis].end;
   const hp_segment *s = &log->segments[first];
   for (; m->segment < end && is_token_only(s) && position(m) == s->start && is_at_boundary(m) && !m->done; s++) {
-    engine->builder.prepared = false;
+    engine->builder.flags.prepared = false;
     replay(m, &log->tokens[s->token]);
     m->segment++;
   }
@@ -309,7 +309,7 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
 static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   /* A segment without nodes may have parse errors. */
-  bool goes_singly = m->strategy->before_splice || m->strategy->after_entry || m->engine->builder.errors;
+  bool goes_singly = m->strategy->before_splice || m->strategy->after_entry || m->engine->builder.observers.errors;
   for (; m->segment < chunk->hypotheses[m->hypothesis].end && !m->done; m->segment++) {
     if (!goes_singly) build_deferred_tokens(m, chunk);
     if (m->done || m->segment == chunk->hypotheses[m->hypothesis].end) break;

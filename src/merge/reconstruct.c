@@ -46,7 +46,7 @@ static bool reconstructs(const hp_builder *b, const hp_node *node) {
     case HP_ATOM_RP:
     case HP_ATOM_RT:
     case HP_ATOM_RTC: return false;
-    case HP_ATOM_NOSCRIPT: return !b->scripting;
+    case HP_ATOM_NOSCRIPT: return !b->script.scripting;
     default: return true;
   }
 }
@@ -108,9 +108,9 @@ static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed
 // The end tag of a form removes only the form from the stack, if a clone is above it. A nobr in
 // scope closes itself.
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
-  if (!s->anchor || b->takes_slowly || b->stack.max_depth != UINT32_MAX) return false;
+  if (!s->anchor || b->flags.takes_slowly || b->stack.max_depth != UINT32_MAX) return false;
   if (b->select.has_selectedcontent || b->select.walk.select) return false;
-  if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->foster_parenting) return false;
+  if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->flags.foster_parenting) return false;
   if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR)) return false;
   if (current(b)->name == HP_ATOM_TEMPLATE) return false; /* its contents are not its children */
   /* Then the clones are open before the first node. The run is the same below any parent. */

@@ -49,12 +49,12 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   for (uint32_t i = 0; i < s->template_count; i++)
     hp_exact_push_template_mode(b, log->template_modes[s->template_modes + i]);
   if (s->open_count && !s->mode_is_base) b->mode = s->mode;
-  if (s->frameset_not_ok) b->frameset_ok = false;
+  if (s->frameset_not_ok) b->flags.frameset_ok = false;
   if (s->form_written) {
-    b->form = s->form;
-    b->form_known = true;
+    b->pointers.form = s->form;
+    b->pointers.form_known = true;
   }
-  if (!b->errors) return;
+  if (!b->observers.errors) return;
   for (uint32_t i = segment ? s[-1].errors_end : 0; i < s->errors_end; i++)
-    hp_errors_add(b->errors, (hp_error_code)log->errors.items[i].code, log->errors.items[i].offset);
+    hp_errors_add(b->observers.errors, (hp_error_code)log->errors.items[i].code, log->errors.items[i].offset);
 }

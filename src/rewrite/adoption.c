@@ -119,7 +119,7 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
   if (log->page.encoding != r->encoding.used || log->page.is_certain != r->encoding.is_certain ||
       log->page.quirks != r->outline.quirks)
     return false;
-  if ((b->ignore_lf && seg->end > seg->start) || (b->frameset_ok && !log->page.frameset_ok)) return false;
+  if ((b->flags.ignore_lf && seg->end > seg->start) || (b->flags.frameset_ok && !log->page.frameset_ok)) return false;
   return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&
          first_wrong_assumption(b, &seg->assumed) == HP_ASSUMPTION_KINDS;
 }
@@ -305,7 +305,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   r->edits.mute_depth += seg->mute_depth;
   for (uint32_t i = seg->uses.first; i < seg->uses.first + seg->uses.count; i++)
     r->running.states[log->matches.uses[i].rule].matches += log->matches.uses[i].matches;
-  if (seg->assumed.tokens) b->prepared = false;
+  if (seg->assumed.tokens) b->flags.prepared = false;
   adopt_text(r, seg);
   if (r->rules->unit_rule_count) hp_rewriter_adopt_scopes(r, log, seg);
   s->at = s->begin + (seg->end - s->position);
@@ -317,7 +317,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
 static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->outline.builder;
   bool is_row = seg->split_name == HP_ATOM_TR;
-  if (is_row && (b->ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
+  if (is_row && (b->flags.ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
   if (!is_row && !can_run_first_half(b)) return false;
   hp_rewriter_end_text(r, seg->start);
   r->token.start = seg->start;

@@ -28,7 +28,7 @@ static void publish_bits(hp_rewrite_team *t, uint32_t word, hp_bits bits) {
 void hp_rewrite_team_publish(hp_rewrite_team *t) {
   const hpar_rewriter *r = t->merger;
   const memory_order order = memory_order_relaxed;
-  const bool frameset_ok = t->is_past_begin && r->outline.builder.frameset_ok;
+  const bool frameset_ok = t->is_past_begin && r->outline.builder.flags.frameset_ok;
   atomic_store_explicit(&t->published.passed, hp_scanner_position(&r->scanner, r->scanner.at), order);
   atomic_store_explicit(&t->published.encoding, r->encoding.used, order);
   atomic_store_explicit(&t->published.is_certain, r->encoding.is_certain, order);

@@ -193,7 +193,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   p->outer.poisoned = HP_HAZARD_NONE;
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   hp_outline_begin_segment(&r->outline, mode, ns);
-  r->outline.builder.frameset_ok = p->log->page.frameset_ok;
+  r->outline.builder.flags.frameset_ok = p->log->page.frameset_ok;
   assume_in_advance(r);
   if (r->rules->needs_frames) begin_frames(r);
   hp_end_records_forget(&r->ends);

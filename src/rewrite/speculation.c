@@ -181,7 +181,7 @@ static void skip_text(hpar_rewriter *r) {
 /* Returns true between two tokens. A newline may have no meaning after some start tags. */
 static bool is_at_boundary(const hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
-  return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && !b->ignore_lf;
+  return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && !b->flags.ignore_lf;
 }
 
 static void check_mode(hpar_rewriter *r) {
@@ -221,7 +221,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (at >= p->limit && is_boundary) return false;
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->stack.depth) return true;
-  bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->template_count &&
+  bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->templates.count &&
               !(r->text.is_open && r->running.texts);
   if (ends) {
     p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;

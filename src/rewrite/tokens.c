@@ -318,7 +318,7 @@ static void end_body(hpar_rewriter *r, uint8_t mode) {
 
 static void sweep_names(hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
-  hp_names_mark(&r->names, b->context.name);
+  hp_names_mark(&r->names, b->fragment.context.name);
   for (uint32_t i = 1; i <= b->stack.depth; i++) hp_names_mark(&r->names, b->stack.entries[i].name);
   for (uint32_t i = 1; i < r->matching.counter_count; i++)
     hp_names_mark(&r->names, (hp_atom)r->matching.counters[i].type);
@@ -382,7 +382,7 @@ static void take_tag(hpar_rewriter *r) {
   r->token.has_effect = false;
   hp_outline_take_tag(&r->outline, &r->token.tag);
   if (hp_speculates(r) && !hp_speculation_take_tag(r)) return;
-  r->outline.builder.prepared = false;
+  r->outline.builder.flags.prepared = false;
   if (r->token.tag.is_end) end_body(r, mode);
   if (r->options.filter) drop_ignored_tag(r, mode);
   r->token.is_tag = false;

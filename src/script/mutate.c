@@ -380,8 +380,8 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   t->may_defer = false;
   t->foreign = hp_exact_adjusted_current_node_is_foreign;
   t->context = b;
-  b->scripting = outer->builder.scripting;
-  b->deadline = outer->limits.deadline;
+  b->script.scripting = outer->builder.script.scripting;
+  b->clock.deadline = outer->limits.deadline;
   if (outer->limits.depth) hp_builder_limit_depth(b, outer->limits.depth);
   hp_exact_set_context(b, context);
   document->root = hp_exact_create_root(&outer->builder);

@@ -24,7 +24,7 @@ static void note_time(hp_scripts *s, uint64_t begin, const char *from) {
 }
 
 void hp_script_call(hp_scripts *s, const hpar_script *script) {
-  hp_tag_watch *watch = s->engine->builder.watch;
+  hp_tag_watch *watch = s->engine->builder.observers.watch;
   if (watch) watch->before_script(watch);
   s->running++;
   uint64_t begin = hp_now();
@@ -135,16 +135,16 @@ static uint64_t hash_state(const hp_engine *engine) {
   const hp_builder *b = &engine->builder;
   uint64_t hash = mix(0, (uintptr_t)engine->tokenizer.at);
   hash = mix(hash, (uint64_t)engine->tokenizer.content << 32 | b->mode);
-  hash = mix(hash, (uint64_t)b->frameset_ok << 32 | b->ignore_lf);
-  hash = mix(hash, (uint64_t)b->form << 32 | b->head);
+  hash = mix(hash, (uint64_t)b->flags.frameset_ok << 32 | b->flags.ignore_lf);
+  hash = mix(hash, (uint64_t)b->pointers.form << 32 | b->pointers.head);
   hash = mix(hash, (uint64_t)b->stack.depth << 32 | b->stack.tombstones);
-  hash = mix(hash, (uint64_t)b->formatting.count << 32 | b->template_count);
+  hash = mix(hash, (uint64_t)b->formatting.count << 32 | b->templates.count);
   for (uint32_t i = 0; i < b->stack.depth && i < MAX_ENTRIES; i++)
     hash = mix(hash, b->stack.entries[b->stack.depth - i].node);
   for (uint32_t i = 1; i <= b->formatting.count && i <= MAX_ENTRIES; i++)
     hash = mix(hash, b->formatting.entries[b->formatting.count - i].node);
-  for (uint32_t i = 1; i <= b->template_count && i <= MAX_ENTRIES; i++)
-    hash = mix(hash, b->template_modes[b->template_count - i]);
+  for (uint32_t i = 1; i <= b->templates.count && i <= MAX_ENTRIES; i++)
+    hash = mix(hash, b->templates.modes[b->templates.count - i]);
   return hash;
 }
 
@@ -173,7 +173,7 @@ static void script_ended(void *context, hp_ref element) {
   hpar_script script;
   bool svg = hp_node_at(s->engine->builder.base, element)->ns == HPAR_NAMESPACE_SVG;
   if (hp_script_prepare(s, element, true, &script)) {
-    s->engine->builder.tentative = NULL; /* the encoding is certain */
+    s->engine->builder.encoding.tentative = NULL; /* the encoding is certain */
     switch (script.time) {
       case HPAR_SCRIPT_NOW: run_now(s, &script, svg); break;
       case HPAR_SCRIPT_BLOCKING: s->pending = element; break;

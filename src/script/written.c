@@ -251,7 +251,7 @@ int hp_written_next(hp_scripts *s, uint32_t bottom, hp_token *token) {
 
 /* Builds a token that begins in written text. It may run a script that writes. */
 static void build(hp_engine *engine, const hp_token *token) {
-  hp_tag_watch *watch = engine->builder.watch;
+  hp_tag_watch *watch = engine->builder.observers.watch;
   if (watch) watch->text_is_written = true;
   engine->tokens++;
   if (hp_engine_is_limited(engine))

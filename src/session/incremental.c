@@ -173,12 +173,12 @@ static hp_outcome parse_some(hp_feed *feed, bool last, hpar_status *status) {
 static void note_meta(hp_feed *feed) {
   hp_stream *stream = &feed->stream;
   const hp_builder *b = &feed->session->engine.builder;
-  if (!feed->open || stream->sniffed.certain || b->tentative || !feed->request.tentative) return;
+  if (!feed->open || stream->sniffed.certain || b->encoding.tentative || !feed->request.tentative) return;
   bool undeclared = !stream->sniffed.encoding;
   hp_stream_keep_encoding(stream);
-  if (b->declared) stream->sniffed.encoding = b->declared;
-  if (b->declared || undeclared) stream->sniffed.source = HP_ENCODING_FROM_LATE_META;
-  if (undeclared && !b->declared) feed->agreed = true;
+  if (b->encoding.declared) stream->sniffed.encoding = b->encoding.declared;
+  if (b->encoding.declared || undeclared) stream->sniffed.source = HP_ENCODING_FROM_LATE_META;
+  if (undeclared && !b->encoding.declared) feed->agreed = true;
 }
 
 static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
@@ -217,7 +217,7 @@ static hpar_status parse_decoded(hp_feed *feed, bool timed, uint64_t begin, bool
       hp_sniffed fallback = {&hp_windows1252, HP_ENCODING_FROM_FALLBACK, false};
       status = begin_again(feed, fallback, last);
     } else {
-      hp_sniffed declared = {feed->session->engine.builder.declared, HP_ENCODING_FROM_LATE_META, true};
+      hp_sniffed declared = {feed->session->engine.builder.encoding.declared, HP_ENCODING_FROM_LATE_META, true};
       status = begin_again(feed, declared, last);
     }
   }

@@ -189,7 +189,7 @@ hpar_status hp_parse_whole(hp_session *session, hp_config *config, const char *b
 #if HPAR_PARALLEL
     config->parallel.validates = false; /* in a second round */
 #endif
-    const hp_encoding *declared = session->engine.builder.declared;
+    const hp_encoding *declared = session->engine.builder.encoding.declared;
     if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
     /* Scripts run once: a limit that a script returns does not repeat the parse. */
     if (!again && result->driver == HP_DRIVER_PARALLEL && !hp_config_runs_scripts(config) &&

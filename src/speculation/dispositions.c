@@ -54,7 +54,7 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
     case HP_ATOM_SELECT: return SCOPE | CLEAN;
     case HP_ATOM_OPTION:
     case HP_ATOM_OPTGROUP: return TOP | CLEAN;
-    case HP_ATOM_NOSCRIPT: return b->scripting ? 0 : CLEAN;
+    case HP_ATOM_NOSCRIPT: return b->script.scripting ? 0 : CLEAN;
     case HP_ANY_METADATA:
     case HP_ATOM_FRAME:
     case HP_ATOM_PARAM:
@@ -105,7 +105,7 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
 
 /* Returns whether the worker defers the start tag. */
 static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
-  if (b->tentative && t->name == HP_ATOM_META && hp_declared_encoding(b, t)) return true;
+  if (b->encoding.tentative && t->name == HP_ATOM_META && hp_declared_encoding(b, t)) return true;
   if (b->stack.last[HP_ATOM_TEMPLATE]) return t->name == HP_ATOM_SELECTEDCONTENT;
   bool fosters = hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE);
   switch (t->name) {
@@ -132,7 +132,7 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   switch (t->name) {
     case HP_ATOM_PLAINTEXT:
     case HP_ATOM_OPTGROUP: return b->stack.depth == 0; /* depends on a select in scope */
-    case HP_ATOM_FORM: return !b->form_known && hp_outer_of(b)->form_may_be_open;
+    case HP_ATOM_FORM: return !b->pointers.form_known && hp_outer_of(b)->form_may_be_open;
     case HP_ATOM_SELECT: return b->stack.depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
     case HP_ATOM_RB:
     case HP_ATOM_RP:
@@ -166,7 +166,7 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   }
   if (hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE)) return true;
   switch (t->name) {
-    case HP_ATOM_FORM: return !b->form_known;
+    case HP_ATOM_FORM: return !b->pointers.form_known;
     case HP_ATOM_P: return !found && !higher(scope, b->stack.last[HP_ATOM_BUTTON]) && !(b->speculative.assumed & P);
     case HP_ATOM_LI: return !found && !higher(scope, higher(b->stack.last[HP_ATOM_OL], b->stack.last[HP_ATOM_UL]));
     case HP_ANY_HEADING:

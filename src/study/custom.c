@@ -202,7 +202,7 @@ static bool has_open(const hpar_attempt *attempt, const char *element) {
  * Requires: the builder is in no raw text. */
 static bool contradicts(const hp_builder *b, const hp_token *t) {
   if (t->kind != HP_TOKEN_END_TAG || b->stack.top->ns != HPAR_NAMESPACE_HTML) return false;
-  return hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->scripting);
+  return hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->script.scripting);
 }
 
 static void show_token(own_attempt *a, const hp_worker *w, const hp_token *t) {

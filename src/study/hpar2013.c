@@ -140,7 +140,7 @@ static bool leaves_head(attempt *a, const hp_builder *b, const hp_token *t) {
       break;
     case HP_TOKEN_START_TAG:
       if (!is_head_content(t->name)) break;
-      a->in_noscript = t->name == HP_ATOM_NOSCRIPT && !b->scripting;
+      a->in_noscript = t->name == HP_ATOM_NOSCRIPT && !b->script.scripting;
       return false;
     case HP_TOKEN_END_TAG:
       if (a->guess->head && t->name != HP_ATOM_HEAD) return false;
@@ -181,7 +181,7 @@ static bool start_stops(hp_worker *w, attempt *a, const hp_token *t) {
 static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
   const hp_builder *b = &w->engine.builder;
   bool html = b->stack.top->ns == HPAR_NAMESPACE_HTML, html_base = b->stack.entries[0].ns == HPAR_NAMESPACE_HTML;
-  bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->scripting);
+  bool raw_text = hp_html_tag(t->name) & HP_TAG_RAW_TEXT || (t->name == HP_ATOM_NOSCRIPT && b->script.scripting);
   if (raw_text && html && !a->guess->no_raw_text_end) return find(a, RAW_TEXT_END, t);
   bool foreign = t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH;
   if (foreign && html_base && !a->guess->no_foreign_end && !has_foreign(b, t->name)) return find(a, FOREIGN_END, t);

@@ -27,8 +27,8 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   b->formatting.alike_capacity = kept.formatting.alike_capacity;
   b->formatting.attribute_places = kept.formatting.attribute_places;
   b->formatting.attribute_place_capacity = kept.formatting.attribute_place_capacity;
-  b->template_modes = kept.template_modes;
-  b->template_capacity = kept.template_capacity;
+  b->templates.modes = kept.templates.modes;
+  b->templates.capacity = kept.templates.capacity;
   b->select.clones = kept.select.clones;
   b->select.clone_capacity = kept.select.clone_capacity;
   b->select.known = kept.select.known;
@@ -51,8 +51,8 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   memset(b->stack.entries, 0, sizeof *b->stack.entries);
   memset(b->stack.last, 0, b->stack.last_capacity * sizeof *b->stack.last);
   if (b->stack.last_own) memset(b->stack.last_own, 0, b->stack.last_own_capacity * sizeof *b->stack.last_own);
-  b->frameset_ok = true;
-  b->form_known = true;
+  b->flags.frameset_ok = true;
+  b->pointers.form_known = true;
   b->mode = HP_INITIAL;
   hp_builder_watch(b, NULL);
 }
@@ -69,11 +69,11 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
 }
 
 void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
-  b->watch = watch;
-  b->rows_to = watch ? (const char *)UINTPTR_MAX : NULL; // NOLINT: no text ends there
-  b->inserts_slowly = b->source_offsets || watch;
-  b->takes_slowly = b->errors || b->source_offsets;
-  b->is_special = b->takes_slowly || watch;
+  b->observers.watch = watch;
+  b->observers.rows_to = watch ? (const char *)UINTPTR_MAX : NULL; // NOLINT: no text ends there
+  b->flags.inserts_slowly = b->flags.source_offsets || watch;
+  b->flags.takes_slowly = b->observers.errors || b->flags.source_offsets;
+  b->flags.is_special = b->flags.takes_slowly || watch;
 }
 
 void hp_builder_close(hp_builder *b) {
@@ -85,7 +85,7 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->formatting.by_index);
   hp_free(b->formatting.alike);
   hp_free(b->formatting.attribute_places);
-  hp_free(b->template_modes);
+  hp_free(b->templates.modes);
   hp_free(b->select.clones);
   hp_free(b->select.known);
   hp_free(b->stack.foreign.links);
@@ -122,7 +122,7 @@ bool hp_builder_parse_context(hp_builder *b, const char *text) {
   hp_atom name = hp_intern(b->tokenizer->interner, text, length);
   if (ns == HPAR_NAMESPACE_SVG) name = hp_svg_tag_name(name);
   uint16_t tag = ns == HPAR_NAMESPACE_HTML ? hp_html_tag(name) : hp_foreign_tag(ns, name);
-  b->context = (hp_open_element){.name = name, .ns = ns, .tag = tag};
-  b->fragment = true;
+  b->fragment.context = (hp_open_element){.name = name, .ns = ns, .tag = tag};
+  b->fragment.is_parsed = true;
   return true;
 }

@@ -233,8 +233,8 @@ typedef struct hp_merged_attributes {
   uint8_t targets;
 } hp_merged_attributes;
 
-/* Exact builder only. */
 typedef struct hp_script_state {
+  bool scripting; /* the scripting flag. The rest is for the exact builder only */
   /* Called after the end tag of a script element, which has left the stack. The function may
    * process other tokens before it returns. NULL: scripts never run. */
   void (*ended)(void *context, hp_ref script);
@@ -309,43 +309,76 @@ typedef struct hp_speculative_state {
   const char *plain_limit;
 } hp_speculative_state;
 
+typedef struct hp_template_modes {
+  uint8_t *modes;
+  uint32_t count, capacity;
+} hp_template_modes;
+
+/* What a parse reports beside the tree. The fused loop and the usual insertion need none of it. */
+typedef struct hp_observers {
+  hp_errors *errors;   /* NULL: errors are not requested */
+  hp_tag_watch *watch; /* NULL: none */
+  /* NULL, or with a watch after all text. The fused loop compares the end of a tag of a row or cell
+   * with it. With a watch, it then looks for a background. Otherwise that costs no instruction. */
+  const char *rows_to;
+} hp_observers;
+
+/* One load of the eight bytes serves the conditions that need several. */
+typedef struct hp_builder_flags {
+  bool foster_parenting, frameset_ok, ignore_lf;
+  bool prepared; /* the merger has run the first half of the next token */
+  bool source_offsets;
+  bool takes_slowly;   /* for errors or source offsets */
+  bool inserts_slowly; /* for source offsets or a watch */
+  bool is_special;     /* for errors, source offsets or a watch */
+} hp_builder_flags;
+
+/* The element pointers, with 0 for null. */
+typedef struct hp_element_pointers {
+  hp_ref head, form;
+  /* always in the exact builder; else: the worker itself has written the form pointer */
+  bool form_known;
+} hp_element_pointers;
+
+//§ changing-the-encoding-while-parsing
+typedef struct hp_encoding_change {
+  const hp_encoding *tentative; /* of the text, while a meta element may change it; else NULL */
+  const hp_encoding *declared;  /* by that meta element; NULL: none, or it equals `tentative` */
+  /* the text differs in the declared encoding: the parse unwinds and restarts */
+  bool restarts;
+} hp_encoding_change;
+
+typedef struct hp_fragment_case {
+  bool is_parsed; /* a fragment, not a document */
+  hp_open_element context;
+} hp_fragment_case;
+
+/* The limit of time, for loops whose length the input determines. */
+typedef struct hp_clock_limit {
+  uint64_t deadline; /* by hp_now; 0: none */
+  uint32_t steps;    /* of such loops */
+} hp_clock_limit;
+
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */
   hp_unwind *unwind;
   hp_arena *nodes, *bytes;
   hp_tokenizer *tokenizer;
-  hp_errors *errors; /* NULL: errors are not requested */
 
   hp_open_stack stack;
-  hp_active_formatting formatting;
-  uint64_t deadline; /* by hp_now; 0: none */
-  uint32_t steps;    /* of loops that check it */
-  uint8_t *template_modes;
-  uint32_t template_count, template_capacity;
-
+  hp_builder_flags flags;
   uint8_t mode, original_mode;
-  bool foster_parenting, frameset_ok, ignore_lf, scripting, source_offsets;
-  bool takes_slowly;   /* for errors or source offsets */
-  bool inserts_slowly; /* for source offsets or `watch` */
-  bool is_special;     /* for errors, source offsets or `watch` */
-  hp_tag_watch *watch; /* NULL: none */
-  /* NULL, or with a watch after all text. The fused loop compares the end of a tag of a row or cell
-   * with it. With a watch, it then looks for a background. Otherwise that costs no instruction. */
-  const char *rows_to;
-  bool prepared; /* the merger has run the first half of the next token */
-  /* always in the exact builder; else: the worker itself has written the pointer */
-  bool form_known;
+  hp_element_pointers pointers;
+  hp_active_formatting formatting;
+  hp_template_modes templates;
+  hp_observers observers;
+  hp_fragment_case fragment;
+  uint64_t node_count;
+  hp_clock_limit clock;
+  hp_encoding_change encoding;
   hp_select_walk select;
   hp_merged_attributes merged;
-  hp_ref head, form;
-  bool fragment;
-  hp_open_element context; /* of a fragment parse */
-  uint64_t node_count;
-  const hp_encoding *tentative; /* of the text, while a meta element may change it; else NULL */
-  const hp_encoding *declared;  /* by that meta element; NULL: none, or it equals `tentative` */
-  /* the text differs in the declared encoding: the parse unwinds and restarts */
-  bool restarts;
   hp_script_state script;
   hp_speculative_state speculative;
 } hp_builder;

@@ -20,31 +20,31 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   if (request->decodes_values) engine->tokenizer.may_defer = false;
   engine->tokenizer.foreign = hp_exact_adjusted_current_node_is_foreign;
   engine->tokenizer.context = &engine->builder;
-  engine->builder.scripting = request->scripting;
-  engine->builder.source_offsets = request->source_offsets;
-  engine->builder.tentative = request->tentative;
+  engine->builder.script.scripting = request->scripting;
+  engine->builder.flags.source_offsets = request->source_offsets;
+  engine->builder.encoding.tentative = request->tentative;
   engine->errors.count = 0;
   engine->errors.seen = 0;
   engine->errors.greatest = 0;
   engine->errors.limit = request->max_errors;
   engine->errors.unwind = &engine->unwind;
-  engine->tokenizer.errors = engine->builder.errors = request->max_errors ? &engine->errors : NULL;
+  engine->tokenizer.errors = engine->builder.observers.errors = request->max_errors ? &engine->errors : NULL;
   hp_builder_watch(&engine->builder, request->watch);
   engine->tokens = 0;
   const hp_limits *limits = &request->limits;
   engine->limits = *limits;
   engine->until_check = limits->depth || limits->attributes || limits->nodes || limits->deadline ? 1 : UINT64_MAX;
   engine->until_clock = 1;
-  engine->builder.deadline = limits->deadline;
+  engine->builder.clock.deadline = limits->deadline;
   if (limits->depth) hp_builder_limit_depth(&engine->builder, limits->depth);
   engine->retry = 0;
 }
 
 hp_outcome hp_engine_try(hp_engine *engine, hp_try_fn function, void *argument, hpar_status *status) {
-  engine->builder.restarts = false;
+  engine->builder.encoding.restarts = false;
   *status = hp_try(&engine->unwind, function, argument);
   if (*status != HPAR_OK) return HP_OUTCOME_FAILED;
-  return engine->builder.restarts ? HP_OUTCOME_RESTART : HP_OUTCOME_DONE;
+  return engine->builder.encoding.restarts ? HP_OUTCOME_RESTART : HP_OUTCOME_DONE;
 }
 
 enum { TOKENS_A_LOOK = 64 };

@@ -17,10 +17,10 @@ void hp_exact_begin_fragment(hp_builder *b) {
   hp_ref html = new_element(b, HP_ATOM_HTML, HPAR_NAMESPACE_HTML, 0, NULL);
   hp_append(b->base, b->document->root, html);
   push_html(b, html, HP_ATOM_HTML);
-  if (is_html(&b->context, HP_ATOM_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
+  if (is_html(&b->fragment.context, HP_ATOM_TEMPLATE)) push_template_mode(b, HP_IN_TEMPLATE);
   reset_insertion_mode_appropriately(b);
   /* a form that is not on the stack */
-  if (is_html(&b->context, HP_ATOM_FORM) && !b->form) b->form = b->document->root;
-  if (b->context.ns != HPAR_NAMESPACE_HTML) return;
-  b->tokenizer->content = hp_content_of(b->context.name, b->scripting);
+  if (is_html(&b->fragment.context, HP_ATOM_FORM) && !b->pointers.form) b->pointers.form = b->document->root;
+  if (b->fragment.context.ns != HPAR_NAMESPACE_HTML) return;
+  b->tokenizer->content = hp_content_of(b->fragment.context.name, b->script.scripting);
 }

@@ -123,7 +123,7 @@ void hp_outline_close(hp_outline *outline);
 
 static inline void hp_outline_take_tag(hp_outline *s, const hp_outline_tag *tag) { s->parts->take_tag(s, tag); }
 static inline void hp_outline_take_text(hp_outline *s, hp_outline_text text) { s->parts->take_text(s, text); }
-static inline void hp_outline_take_comment(hp_outline *s) { s->builder.ignore_lf = false; }
+static inline void hp_outline_take_comment(hp_outline *s) { s->builder.flags.ignore_lf = false; }
 static inline void hp_outline_take_doctype(hp_outline *s, const hp_doctype *doctype, bool force_quirks) {
   s->parts->take_doctype(s, doctype, force_quirks);
 }

@@ -71,7 +71,8 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
     if (e->tag & HP_TAG_FORMATTING) note_taken(b, index);
   }
   *e = (hp_open_element){.special = below->special, .li_barrier = below->li_barrier};
-  if (b->stack.depth + 1 < b->stack.capacity) stack[b->stack.depth + 1].node = 0; /* see hp_stack_popped */
+  /* See hp_stack_popped. */
+  if (b->stack.depth + 1 < b->stack.capacity) stack[b->stack.depth + 1].node = 0;
   b->stack.higher.links[index].node = 0;
   b->stack.tombstones++;
   return taken;

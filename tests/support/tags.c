@@ -51,9 +51,9 @@ uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn nam
     const hp_atom name = hp_listed_name_of(b, i);
     if (name != HP_NO_ATOM) hash = mixed(hash, name);
   }
-  for (uint32_t i = 0; i < b->template_count; i++) hash = mixed(hash, b->template_modes[i]);
-  hash = mixed(hash, (unsigned)b->frameset_ok | (unsigned)b->ignore_lf << 1 | (unsigned)!b->head << 2 |
-                         (unsigned)!b->form << 3);
+  for (uint32_t i = 0; i < b->templates.count; i++) hash = mixed(hash, b->templates.modes[i]);
+  hash = mixed(hash, (unsigned)b->flags.frameset_ok | (unsigned)b->flags.ignore_lf << 1 |
+                         (unsigned)!b->pointers.head << 2 | (unsigned)!b->pointers.form << 3);
   return mixed(hash, quirks);
 }
 

@@ -25,7 +25,7 @@ static bool is_done(const hp_job *job) {
 /* Ends the parse of a text that is no valid UTF-8. */
 static void reject_text(const hp_job *job) {
   hp_engine *engine = job->merger.engine;
-  engine->builder.restarts = true;
+  engine->builder.encoding.restarts = true;
   hp_unwind_now(&engine->unwind, HPAR_OK);
 }
 

@@ -32,7 +32,8 @@ static void run_task(void *context, unsigned index) {
 static void run_by_caller(hp_job *job) {
   hp_engine *engine = job->merger.engine;
   hp_run_on_caller(&job->config.executor, job->threads, run_task, job);
-  if (job->merge_status != HPAR_OK || engine->builder.restarts) hp_unwind_now(&engine->unwind, job->merge_status);
+  if (job->merge_status != HPAR_OK || engine->builder.encoding.restarts)
+    hp_unwind_now(&engine->unwind, job->merge_status);
 }
 
 /*** resources ***/

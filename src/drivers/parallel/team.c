@@ -80,7 +80,7 @@ static hpar_status open_guarded(void *argument) {
   const opening *opening = argument;
   hp_job *job = opening->job;
   hp_worker *worker = opening->worker;
-  hp_worker_open(worker, &job->request, job->fragment, &job->context);
+  hp_worker_open(worker, &job->request, &job->fragment);
   worker->cancelled = &job->queue->cancelled;
   worker->source = (hp_token_source){0};
   unsigned index = 0;
@@ -157,7 +157,6 @@ static void pass_gates(void *context, uint32_t passed) {
 void hp_team_prepare(hp_job *job) {
   hp_team *team = job->team;
   job->fragment = job->merger.engine->builder.fragment;
-  job->context = job->merger.engine->builder.context;
   unsigned workers = choose_threads(job);
   hpar_status status = allocate_workers(team, workers);
   if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);

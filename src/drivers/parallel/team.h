@@ -27,15 +27,14 @@ typedef struct hp_job {
   hp_request request; /* without a length while text arrives: see `available` */
   hp_parallel_config config;
   hp_plan plan;
-  hp_open_element context; /* the exact builder's, for the workers */
-  bool fragment;           /* likewise */
-  bool has_pairs;          /* of config.pairs */
-  bool publishes_early;    /* workers end their chunks early: some thread was late recently */
-  bool divides_later;      /* the other one of two threads estimates the work, and takes its part */
-  bool composes;           /* threads without work compose neighbouring logs: see neighbours.h */
-  unsigned threads;        /* with the calling thread */
-  bool is_alone;           /* no other thread would save time: the text is one chunk */
-  unsigned memory_parts;   /* of the document's range; 0: it is not divided */
+  hp_fragment_case fragment;
+  bool has_pairs;        /* of config.pairs */
+  bool publishes_early;  /* workers end their chunks early: some thread was late recently */
+  bool divides_later;    /* the other one of two threads estimates the work, and takes its part */
+  bool composes;         /* threads without work compose neighbouring logs: see neighbours.h */
+  unsigned threads;      /* with the calling thread */
+  bool is_alone;         /* no other thread would save time: the text is one chunk */
+  unsigned memory_parts; /* of the document's range; 0: it is not divided */
   char padding_1[HP_CACHE_LINE];
 
   /* the calling thread's */

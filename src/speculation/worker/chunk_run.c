@@ -48,7 +48,7 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .chunk = chunk,
       .hypothesis = hypothesis,
       .stops = strategy->stops,
-      .fast_path = is_plain && !w->engine.builder.takes_slowly,
+      .fast_path = is_plain && !w->engine.builder.flags.takes_slowly,
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
       .checked_segments = chunk->log.segment_count,
@@ -81,7 +81,7 @@ static bool is_at_end(chunk_run *r) {
   const hp_tokenizer *tokenizer = &w->engine.tokenizer;
   while (r->at >= chunk->limit && hp_chunk_goes_on(chunk)) {
   }
-  if (r->at >= chunk->limit && b->mode != HP_IN_TEXT && (!b->ignore_lf || is_at_tag(tokenizer)) &&
+  if (r->at >= chunk->limit && b->mode != HP_IN_TEXT && (!b->flags.ignore_lf || is_at_tag(tokenizer)) &&
       tokenizer->content == HP_CONTENT_DATA) {
     w->outer.now.end = r->at;
     hp_worker_end_segment(w, &chunk->log, HP_ENDS_CLEAN);
@@ -154,7 +154,8 @@ static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind) {
 /* Returns whether the current node has raw text of which the worker has built nothing. */
 static bool is_at_raw_text(const hp_worker *w) {
   const hp_builder *b = &w->engine.builder;
-  return b->mode == HP_IN_TEXT && !b->ignore_lf && b->stack.depth && !hp_node_at(b->base, b->stack.top->node)->first;
+  return b->mode == HP_IN_TEXT && !b->flags.ignore_lf && b->stack.depth &&
+         !hp_node_at(b->base, b->stack.top->node)->first;
 }
 
 /* Counts the bytes of the token at which the chunk ends as wasted. The token may be as long as the
@@ -304,7 +305,7 @@ static void count_token(chunk_run *r) {
   }
   outer->now.tokens++;
   if (b->stack.depth == 0 && r->token->end - outer->now.start >= outer->checkpoint_bytes && b->formatting.count == 0 &&
-      b->template_count == 0 && b->mode != HP_IN_TEXT && !b->ignore_lf) {
+      b->templates.count == 0 && b->mode != HP_IN_TEXT && !b->flags.ignore_lf) {
     uint8_t ns = b->stack.entries[0].ns;
     outer->now.end = r->token->end;
     hp_worker_end_segment(w, log, HP_ENDS_CLEAN);

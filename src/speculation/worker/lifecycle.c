@@ -5,12 +5,11 @@
 #include "speculation/start/prescan.h"
 #include "tokenizer/content.h"
 
-void hp_worker_open(hp_worker *w, const hp_request *request, bool fragment, const hp_open_element *context) {
+void hp_worker_open(hp_worker *w, const hp_request *request, const hp_fragment_case *fragment) {
   hp_engine_open(&w->engine, request);
   hp_builder *b = &w->engine.builder;
   hp_outer_open(&w->outer, b);
-  b->fragment = fragment;
-  b->context = *context;
+  b->fragment = *fragment;
   b->speculative.defers_scripts = request->runs_scripts;
   w->engine.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
   hp_builder_watch(b, NULL);
@@ -47,7 +46,7 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
 
 void hp_worker_clear(hp_worker *w, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
-  if (w->engine.builder.watch) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
+  if (w->engine.builder.observers.watch) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
   chunk->log.errors.limit = UINT32_MAX;
   chunk->log.errors.unwind = &w->engine.unwind;
   chunk->hypothesis_count = 0;
@@ -120,7 +119,7 @@ static hpar_status parse_as_planned(void *argument) {
   const hp_strategy *strategy = p->plan->strategy;
   hp_worker_clear(p->worker, p->chunk);
   (strategy->parse ? strategy->parse : parse)(p->worker, p->request, p->plan, p->chunk);
-  if (p->worker->engine.builder.watch) hp_finder_flush(&p->worker->finder);
+  if (p->worker->engine.builder.observers.watch) hp_finder_flush(&p->worker->finder);
   return HPAR_OK;
 }
 

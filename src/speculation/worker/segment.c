@@ -27,9 +27,9 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   s->ark_known = true;
   b->stack.entries[0] = (hp_open_element){.node = anchor, .ns = ns};
   b->mode = base_mode;
-  b->frameset_ok = true;
-  b->form = 0;
-  b->form_known = false;
+  b->flags.frameset_ok = true;
+  b->pointers.form = 0;
+  b->pointers.form_known = false;
   b->node_count = 0;
   hp_outer_begin_segment(b, ns);
   w->outer.base_mode = base_mode;
@@ -39,10 +39,10 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
 void hp_clear_own_elements(hp_builder *b) {
   hp_speculative_clear_stack(b);
   hp_active_formatting_clear(b);
-  b->template_count = 0;
-  b->foster_parenting = false;
-  b->ignore_lf = false;
-  b->prepared = false;
+  b->templates.count = 0;
+  b->flags.foster_parenting = false;
+  b->flags.ignore_lf = false;
+  b->flags.prepared = false;
 }
 
 /* Returns whether each marker of the list belongs to an open element. */
@@ -64,13 +64,13 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   s->ark_known = s->ark_known && has_no_leaked_marker(b);
   s->mode = s->begins_raw_text ? b->original_mode : b->mode;
   s->mode_is_base = s->mode == s->base_mode && !b->stack.last[HP_ATOM_TEMPLATE];
-  s->frameset_not_ok = !b->frameset_ok;
-  s->form_written = b->form_known;
-  s->form = b->form;
+  s->frameset_not_ok = !b->flags.frameset_ok;
+  s->form_written = b->pointers.form_known;
+  s->form = b->pointers.form;
   s->nodes = b->node_count;
   s->open_count = b->stack.depth;
   s->formatting_count = b->formatting.count;
-  s->template_count = b->template_count;
+  s->template_count = b->templates.count;
   hp_grow(&log->open, &log->open_capacity, log->open_count + b->stack.depth, unwind);
   if (b->stack.depth)
     memcpy(log->open + log->open_count, b->stack.entries + 1, b->stack.depth * sizeof *b->stack.entries);
@@ -80,9 +80,9 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
     memcpy(log->formatting + log->formatting_count, b->formatting.entries,
            b->formatting.count * sizeof *b->formatting.entries);
   log->formatting_count += b->formatting.count;
-  hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->template_count, unwind);
-  if (b->template_count) memcpy(log->template_modes + log->template_count, b->template_modes, b->template_count);
-  log->template_count += b->template_count;
+  hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->templates.count, unwind);
+  if (b->templates.count) memcpy(log->template_modes + log->template_count, b->templates.modes, b->templates.count);
+  log->template_count += b->templates.count;
   if (ends == HP_ENDS_DEFER || ends == HP_ENDS_SPLIT) {
     hp_grow(&log->tokens, &log->token_capacity, log->token_count + 1, unwind);
     s->token = log->token_count;
@@ -92,7 +92,7 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
 
 /* Ends the segment's errors and resources. Segments without both keep zeros. */
 static __attribute__((noinline)) void end_observed(hp_worker *w, const hp_log *log) {
-  if (w->engine.builder.watch) hp_finder_end_segment(&w->finder);
+  if (w->engine.builder.observers.watch) hp_finder_end_segment(&w->finder);
   w->outer.now.errors_end = log->errors.count;
   w->outer.now.sightings_end = log->sightings.count;
 }
@@ -110,7 +110,7 @@ static void prefetch_next(const hp_log *log) {
 /* Notes what the segment and its deferred token do to the form element pointer. Forms in a template
  * of the outer context can make the note wrong, but not the log. */
 static void note_form(hp_outer_context *outer, const hp_builder *b, hp_segment_end ends) {
-  if (b->form_known) outer->form_may_be_open = b->form;
+  if (b->pointers.form_known) outer->form_may_be_open = b->pointers.form;
   const hp_token *t = &outer->token;
   if (ends != HP_ENDS_DEFER) return;
   if (t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM) outer->form_may_be_open = true;
@@ -123,7 +123,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
-  if (b->is_special) end_observed(w, log);
+  if (b->flags.is_special) end_observed(w, log);
   s->ends = (uint8_t)ends;
   s->hazard = w->outer.poisoned;
   if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
@@ -142,11 +142,13 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A)) b->speculative.splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_clear_own_elements(b);
-  if (s->anchor) b->stack.entries[0].node = 0; /* it belongs to the log, which another thread may resume */
+  /* The anchor belongs to the log, which another thread may resume. */
+  if (s->anchor) b->stack.entries[0].node = 0;
 }
 
 void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
-  if (w->engine.builder.watch) hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].sightings_end : 0);
+  if (w->engine.builder.observers.watch)
+    hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].sightings_end : 0);
   hp_log_cut(log, segments);
 }
 
@@ -166,13 +168,13 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   w->outer.form_may_be_open = s->form_may_be_open;
   for (uint32_t i = 0; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
   if (s->formatting_count) hp_active_formatting_splice(b, log->formatting + s->formatting, s->formatting_count, 0);
-  hp_grow(&b->template_modes, &b->template_capacity, s->template_count, b->unwind);
-  b->template_count = s->template_count;
-  if (b->template_count) memcpy(b->template_modes, log->template_modes + s->template_modes, s->template_count);
+  hp_grow(&b->templates.modes, &b->templates.capacity, s->template_count, b->unwind);
+  b->templates.count = s->template_count;
+  if (b->templates.count) memcpy(b->templates.modes, log->template_modes + s->template_modes, s->template_count);
   b->mode = s->mode;
-  b->frameset_ok = !s->frameset_not_ok;
-  b->form = s->form;
-  b->form_known = s->form_written;
+  b->flags.frameset_ok = !s->frameset_not_ok;
+  b->pointers.form = s->form;
+  b->pointers.form_known = s->form_written;
   b->speculative.unsure = 0;
   b->node_count = s->nodes;
   s->open_count = s->formatting_count = s->template_count = 0;
@@ -180,7 +182,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   log->formatting_count = s->formatting;
   log->template_count = s->template_modes;
   log->errors.unwind = &w->engine.unwind;
-  b->errors = request->max_errors ? &log->errors : NULL;
+  b->observers.errors = request->max_errors ? &log->errors : NULL;
 }
 
 void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {

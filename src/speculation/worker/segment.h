@@ -15,7 +15,7 @@ static inline uint32_t hp_worker_offset(const hp_worker *w) {
  * tokens before. */
 static inline bool hp_worker_is_at_boundary(const hp_worker *w) {
   const hp_builder *b = &w->engine.builder;
-  return b->mode != HP_IN_TEXT && !b->ignore_lf && w->engine.tokenizer.content == HP_CONTENT_DATA;
+  return b->mode != HP_IN_TEXT && !b->flags.ignore_lf && w->engine.tokenizer.content == HP_CONTENT_DATA;
 }
 
 /* Begins a segment at `offset`. The outer context has this insertion mode and namespace. */

@@ -98,7 +98,7 @@ static inline bool hp_chunk_goes_on(hp_chunk_work *chunk) { return chunk->more &
 
 /* Opens a worker for a parse. Requires: the worker is zeroed, or was open before. A failure unwinds
  * through the engine. */
-void hp_worker_open(hp_worker *worker, const hp_request *request, bool fragment, const hp_open_element *context);
+void hp_worker_open(hp_worker *worker, const hp_request *request, const hp_fragment_case *fragment);
 /* Reports the resources that the open worker finds, as the thread with this number. */
 void hp_worker_find_resources(hp_worker *worker, const hp_resource_report *report, unsigned thread);
 void hp_worker_close(hp_worker *worker);

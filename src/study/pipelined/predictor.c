@@ -48,7 +48,8 @@ static bool is_foreign(uint8_t ns) { return ns == HPAR_NAMESPACE_SVG || ns == HP
 
 void hp_feedback_read(hp_feedback *f, const hp_builder *b) {
   f->depth = 0;
-  if (b->fragment && is_foreign(b->context.ns)) open_foreign(f, b->context.ns, b->context.name, b->context.tag);
+  if (b->fragment.is_parsed && is_foreign(b->fragment.context.ns))
+    open_foreign(f, b->fragment.context.ns, b->fragment.context.name, b->fragment.context.tag);
   for (uint32_t i = 0; i <= b->stack.depth; i++) {
     const hp_open_element *e = &b->stack.entries[i];
     if (is_foreign(e->ns)) open_foreign(f, e->ns, e->name, e->tag);
