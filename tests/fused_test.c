@@ -193,8 +193,9 @@ static bool same_entry(const hp_builder *a, const hp_builder *b, uint32_t i) {
 
 static bool same_state(const hp_builder *a, const hp_builder *b) {
   if (a->mode != b->mode || a->stack.depth != b->stack.depth || a->stack.tombstones != b->stack.tombstones ||
-      a->flags.frameset_ok != b->flags.frameset_ok || a->flags.ignore_lf != b->flags.ignore_lf || a->templates.count != b->templates.count ||
-      !a->pointers.form != !b->pointers.form || !a->pointers.head != !b->pointers.head || a->node_count != b->node_count ||
+      a->flags.frameset_ok != b->flags.frameset_ok || a->flags.ignore_lf != b->flags.ignore_lf ||
+      a->templates.count != b->templates.count || !a->pointers.form != !b->pointers.form ||
+      !a->pointers.head != !b->pointers.head || a->node_count != b->node_count ||
       a->formatting.count != b->formatting.count || a->tokenizer->content != b->tokenizer->content)
     return false;
   for (uint32_t i = 1; i <= a->stack.depth; i++)

@@ -88,7 +88,7 @@ static first_token read_first(tokens *tokens, const char *input, hp_atom current
   t->end = input + PADDED;
   t->last = true;
   t->content = HP_CONTENT_DATA;
-  t->errors = NULL;
+  t->errors.list = NULL;
   first_token first = {hp_next_token_inside(t, &token, current), HP_NO_ATOM, t->at};
   if (first.kind == HPAR_TOKEN_START_TAG || first.kind == HPAR_TOKEN_END_TAG) first.name = token.name;
   return first;

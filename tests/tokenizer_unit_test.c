@@ -243,15 +243,15 @@ static void check_case(tokens *tokens, const test_case *test) {
 
 /* Simulates a node in an HTML element of a foreign one: the text before the section makes it a
  * comment. */
-static bool foreign_without_text(void *context) { return !((tokens *)context)->tokenizer.pending_text; }
+static bool foreign_without_text(void *context) { return !((tokens *)context)->tokenizer.cdata.pending_text; }
 
 static void test_pending_text(tokens *tokens) {
   static const char input[] = "a<![CDATA[b]]>";
   buffer out = {0};
   tokens_run(tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
   hp_tokenizer *tokenizer = &tokens->tokenizer;
-  tokenizer->foreign = foreign_without_text;
-  tokenizer->context = tokens;
+  tokenizer->cdata.is_foreign = foreign_without_text;
+  tokenizer->cdata.context = tokens;
   tokenizer->base = tokenizer->at = input;
   tokenizer->end = input + sizeof input - 1;
   tokenizer->last = true;
@@ -330,7 +330,7 @@ static double time_input(const char *input, size_t n, bool errors) {
   tokens_run(&tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
   hp_tokenizer *tokenizer = &tokens.tokenizer;
   tokens.errors.limit = 100;
-  if (!errors) tokenizer->errors = NULL;
+  if (!errors) tokenizer->errors.list = NULL;
   tokenizer->base = tokenizer->at = input;
   tokenizer->end = input + n;
   tokenizer->last = true;

@@ -378,8 +378,8 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   t->end = text + length;
   t->last = true;
   t->may_defer = false;
-  t->foreign = hp_exact_adjusted_current_node_is_foreign;
-  t->context = b;
+  t->cdata.is_foreign = hp_exact_adjusted_current_node_is_foreign;
+  t->cdata.context = b;
   b->script.scripting = outer->builder.script.scripting;
   b->clock.deadline = outer->limits.deadline;
   if (outer->limits.depth) hp_builder_limit_depth(b, outer->limits.depth);

@@ -19,9 +19,9 @@ typedef struct saved_input {
 } saved_input;
 
 static saved_input set_input(hp_tokenizer *t, const char *at, const char *end, bool last) {
-  saved_input saved = {t->base, t->at, t->end, t->searched, t->last, t->cached_tags, t->cache_from};
-  t->cached_tags = NULL;
-  t->cache_from = SIZE_MAX;
+  saved_input saved = {t->base, t->at, t->end, t->searched, t->last, t->tags.cached, t->tags.from};
+  t->tags.cached = NULL;
+  t->tags.from = SIZE_MAX;
   t->base = t->at = at;
   t->end = end;
   t->last = last;
@@ -35,8 +35,8 @@ static void restore_input(hp_tokenizer *t, const saved_input *saved) {
   t->end = saved->end;
   t->last = saved->last;
   t->searched = saved->searched;
-  t->cached_tags = saved->cached_tags;
-  t->cache_from = saved->cache_from;
+  t->tags.cached = saved->cached_tags;
+  t->tags.from = saved->cache_from;
 }
 
 void hp_written_push(hp_scripts *s) {
@@ -135,11 +135,11 @@ static void place_token(hp_scripts *s, hp_token *token, uint32_t count) {
   hp_tokenizer *t = &s->engine->tokenizer;
   uint32_t position = (uint32_t)(t->at - t->base);
   token->start = token->end = position;
-  for (uint32_t i = count; t->errors && i < t->errors->count; i++) t->errors->items[i].offset = position;
+  for (uint32_t i = count; t->errors.list && i < t->errors.list->count; i++) t->errors.list->items[i].offset = position;
 }
 
 static uint32_t error_count(const hp_scripts *s) {
-  return s->engine->tokenizer.errors ? s->engine->tokenizer.errors->count : 0;
+  return s->engine->tokenizer.errors.list ? s->engine->tokenizer.errors.list->count : 0;
 }
 
 /* Reads a token that ends in the piece. */
@@ -271,7 +271,7 @@ static void flush(hp_scripts *s, uint32_t index) {
   if (piece->at == piece->end || use == HP_TEXT_WHOLE) return;
   uint32_t count = error_count(s);
   saved_input saved = set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
-  t->error_count = count;
+  t->errors.count_before = count;
   hp_token token;
   bool read = hp_flush_text(t, &token, use == HP_TEXT_WHITE_FIRST);
   piece->at = (size_t)(t->at - piece->bytes);

@@ -167,7 +167,7 @@ static hpar_status follow(void *argument) {
   const hpar_cut cut = {from->text, from->length, now->chunk->text_begin, now->chunk->text_end, from->scripting};
   const hp_request own = {.document = now->scratch, .text = cut.text, .length = cut.end, .more = true};
   hp_engine_open(now->engine, &own);
-  now->engine->tokenizer.foreign = NULL;
+  now->engine->tokenizer.cdata.is_foreign = NULL;
   now->engine->tokenizer.may_defer = false;
   followed f = {.engine = now->engine, .cut = &cut};
   open_hypotheses(&f);

@@ -52,7 +52,7 @@ static hpar_status tokenize(void *argument) {
   const hp_request *request = run->request;
   hp_engine_open(engine, request);
   engine->tokenizer.content = run->content;
-  engine->tokenizer.foreign = NULL;
+  engine->tokenizer.cdata.is_foreign = NULL;
   engine->tokenizer.may_defer = false;
   if (run->last_start_tag)
     engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));

@@ -5,7 +5,7 @@
 /* Returns true if the next attribute's value may keep its references. The errors of references are
  * found by decoding. */
 static bool may_defer(const hp_tokenizer *t, const hp_tag_state *tag) {
-  return t->may_defer && !t->errors && hp_next_value_bit(tag) && !hp_reads_values(tag->name);
+  return t->may_defer && !t->errors.list && hp_next_value_bit(tag) && !hp_reads_values(tag->name);
 }
 
 /* Sets the next attribute's value to a span with undecoded references. */
@@ -31,7 +31,7 @@ static void decode(hp_tokenizer *t, const char *from, const char *at, const char
 
 /* Decodes the reference at `p`. Returns where the input continues. */
 static const char *decode_reference(hp_tokenizer *t, hp_span_builder *span, const char *p) {
-  hp_reference reference = hp_read_reference(p, t->end, true, t->base, t->errors);
+  hp_reference reference = hp_read_reference(p, t->end, true, t->base, t->errors.list);
   if (reference.length) {
     hp_span_skip(span, p, reference.end);
     hp_span_put(span, reference.bytes, reference.length);
@@ -59,7 +59,7 @@ static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop,
 const char *hp_read_special_value(hp_tokenizer *t, hp_tag_state *tag, const char *value, const char *stop, char quote,
                                   hp_attribute *attribute) {
   const char *end = t->end;
-  if (stop < end && *stop == '&' && !t->errors && !hp_range_is_exact(t->nodes->range)) {
+  if (stop < end && *stop == '&' && !t->errors.list && !hp_range_is_exact(t->nodes->range)) {
     const char *p = t->scan->quote(stop + 1, end, quote);
     if (p == end) return end;
     if (*p == quote) {

@@ -31,7 +31,7 @@ static const char *safe_data(const hp_tokenizer *t, const char *at, const char *
   if (tag) {
     size_t n = (size_t)(end - tag);
     if (n == 1 || (n == 2 && tag[1] == '/')) return tag;
-    if (t->foreign && n < LONGEST_OPENING && !memcmp(tag, "<![CDATA[", n)) return tag;
+    if (t->cdata.is_foreign && n < LONGEST_OPENING && !memcmp(tag, "<![CDATA[", n)) return tag;
   }
   return unfinished_reference(at, end);
 }
@@ -107,7 +107,8 @@ static bool begins_with_markup(const hp_tokenizer *t) {
   if (t->content != HP_CONTENT_DATA) return hp_is_appropriate_end_tag(t, at) && t->escape != HP_SCRIPT_DOUBLE_ESCAPED;
   if (at[1] == '/') return n > 2;
   if (at[1] != '!') return hp_ascii_is_letter(at[1]) || at[1] == '?';
-  return n < LONGEST_OPENING || memcmp(at, "<![CDATA[", LONGEST_OPENING) || !t->foreign || !t->foreign(t->context);
+  return n < LONGEST_OPENING || memcmp(at, "<![CDATA[", LONGEST_OPENING) || !t->cdata.is_foreign ||
+         !t->cdata.is_foreign(t->cdata.context);
 }
 
 static const char *white_end(const char *at, const char *end) {
@@ -148,8 +149,8 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
   if (safe == at) return false;
   const hp_content content = t->content;
   const hp_script_escape escape = t->escape;
-  const hp_errors before = t->errors ? *t->errors : (hp_errors){0};
-  if (t->errors) t->errors->limit = UINT64_MAX;
+  const hp_errors before = t->errors.list ? *t->errors.list : (hp_errors){0};
+  if (t->errors.list) t->errors.list->limit = UINT64_MAX;
   t->end = safe;
   t->last = true;
   bool read = hp_next_token(t, token) == HP_TOKEN_TEXT;
@@ -160,11 +161,11 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
     t->at = at;
     t->content = content;
     t->escape = escape;
-    if (t->errors) restore_errors(t->errors, &before);
+    if (t->errors.list) restore_errors(t->errors.list, &before);
     return false;
   }
   if (content == HP_CONTENT_SCRIPT_DATA) t->escape = hp_script_escape_at(escape, at, safe);
   if (data) t->content = section ? HP_CONTENT_CDATA_SECTION : HP_CONTENT_DATA;
-  if (t->errors) drop_false_ends(t->errors, &before);
+  if (t->errors.list) drop_false_ends(t->errors.list, &before);
   return true;
 }

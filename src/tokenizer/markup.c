@@ -74,7 +74,7 @@ static int read_comment(hp_tokenizer *t, hp_token *token, const char *at) {
   }
   uint32_t length;
   const char *bytes = hp_plain_data(t, data, upto, &length);
-  if (t->errors) {
+  if (t->errors.list) {
     report_nested(t, data, stop);
     if (stop == end)
       hp_error_at(t, HP_ERROR_EOF_IN_COMMENT, end);

@@ -27,7 +27,7 @@ static inline unsigned hp_class(char c) { return hp_byte_class[(unsigned char)c]
 
 __attribute__((cold)) void hp_token_error(hp_tokenizer *tokenizer, hp_error_code code, const char *at);
 static inline void hp_error_at(hp_tokenizer *tokenizer, hp_error_code code, const char *at) {
-  if (__builtin_expect(tokenizer->errors != NULL, 0)) hp_token_error(tokenizer, code, at);
+  if (__builtin_expect(tokenizer->errors.list != NULL, 0)) hp_token_error(tokenizer, code, at);
 }
 
 /* A string made of spans of the input and of replacements. Nothing is copied before the first

@@ -25,7 +25,7 @@ __attribute__((cold)) void hp_tag_cache_make(hp_tokenizer *tokenizer);
 
 /* Allocates the cache if the tokenizer has read enough bytes. */
 static inline void hp_tag_cache_need(hp_tokenizer *tokenizer) {
-  if ((size_t)(tokenizer->at - tokenizer->base) >= tokenizer->cache_from) hp_tag_cache_make(tokenizer);
+  if ((size_t)(tokenizer->at - tokenizer->base) >= tokenizer->tags.from) hp_tag_cache_make(tokenizer);
 }
 
 /* Returns true for `href` and `id`, whose values are mostly different: 9% of such tags on pages
@@ -44,14 +44,14 @@ static inline bool hp_same_tag(const char *left, const char *right, unsigned len
  * beginning of the name. Requires: no errors are requested, HP_FAST_REACH bytes follow the tag's
  * '<', and hp_reads_values is false for the name. */
 static HP_INLINE hp_tag_end hp_share_attributes(hp_tokenizer *t, hp_atom name, const char *start, const char *at) {
-  if (!t->cached_tags || hp_is_unique_attribute(at)) return hp_read_attributes(t, name, start, at, 0);
+  if (!t->tags.cached || hp_is_unique_attribute(at)) return hp_read_attributes(t, name, start, at, 0);
   /* Most names are before byte 13. The end of the tag, or of 16 bytes more, varies most. The search
    * for it does not depend on the length of the name. */
   const char *stop = start + 13 + probe_tag_end(start + 13);
   uint64_t key;
   memcpy(&key, stop - 8, sizeof key);
-  hp_cached_tag *tag = &t->cached_tags[key * HP_NAME_K1 >> 56];
-  if (tag->key == key && tag->generation == t->cache_generation && t->end - at >= tag->length + 16 &&
+  hp_cached_tag *tag = &t->tags.cached[key * HP_NAME_K1 >> 56];
+  if (tag->key == key && tag->generation == t->tags.generation && t->end - at >= tag->length + 16 &&
       hp_same_tag(at, t->base + tag->offset, tag->length))
     return (hp_tag_end){at + tag->length, tag->attributes, tag->flags};
   hp_tag_end end = hp_read_attributes(t, name, start, at, HP_SHARED_BLOCK);
@@ -61,7 +61,7 @@ static HP_INLINE hp_tag_end hp_share_attributes(hp_tokenizer *t, hp_atom name, c
                            end.attributes,
                            (uint16_t)(end.at - at),
                            (uint16_t)end.flags,
-                           t->cache_generation};
+                           t->tags.generation};
   return end;
 }
 

@@ -17,7 +17,7 @@ static int emit_text(hp_tokenizer *t, hp_token *token, hp_span_builder *span, un
 }
 
 static const char *read_reference(hp_tokenizer *t, hp_span_builder *span, const char *at) {
-  hp_reference reference = hp_read_reference(at, t->end, false, t->base, t->errors);
+  hp_reference reference = hp_read_reference(at, t->end, false, t->base, t->errors.list);
   if (reference.length) {
     hp_span_skip(span, at, reference.end);
     hp_span_put(span, reference.bytes, reference.length);
@@ -37,10 +37,10 @@ typedef enum tag_start {
 static tag_start read_declaration_open(hp_tokenizer *t, hp_span_builder *span, const char **at) {
   const char *p = *at;
   size_t left = (size_t)(t->end - p), known = left < 9 ? left : 9;
-  if (!t->foreign || memcmp(p, "<![CDATA[", known) != 0) return IS_MARKUP;
+  if (!t->cdata.is_foreign || memcmp(p, "<![CDATA[", known) != 0) return IS_MARKUP;
   if (known < 9) return t->last ? IS_MARKUP : IS_INCOMPLETE;
-  t->pending_text = !hp_span_empty(span, p);
-  if (!t->foreign(t->context)) return IS_MARKUP;
+  t->cdata.pending_text = !hp_span_empty(span, p);
+  if (!t->cdata.is_foreign(t->cdata.context)) return IS_MARKUP;
   hp_span_skip(span, p, p + 9);
   *at = p + 9;
   return IS_SECTION;

@@ -55,45 +55,46 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   t->nodes = nodes;
   t->bytes = bytes;
   t->interner = interner;
-  t->errors = NULL;
+  t->errors.list = NULL;
   t->may_defer = !hp_range_is_exact(nodes->range);
   t->deferred_bytes = 0;
-  t->foreign = NULL;
-  t->context = NULL;
-  t->pending_text = false;
+  t->cdata.is_foreign = NULL;
+  t->cdata.context = NULL;
+  t->cdata.pending_text = false;
   t->scan = hp_scan();
   hp_tag_cache_open(t);
-  if (t->names_generation != interner->generation) forget_names(t);
-  t->names_generation = interner->generation;
-  if (t->seen_capacity < HP_KNOWN_ATOMS) {
-    uint32_t old = t->seen_capacity;
-    t->seen = hp_grow_bytes(t->seen, &t->seen_capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen, interner->unwind);
-    memset(t->seen + old, 0, (t->seen_capacity - old) * sizeof *t->seen);
+  if (t->names.generation != interner->generation) forget_names(t);
+  t->names.generation = interner->generation;
+  if (t->seen.capacity < HP_KNOWN_ATOMS) {
+    uint32_t old = t->seen.capacity;
+    t->seen.serials = hp_grow_bytes(t->seen.serials, &t->seen.capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen.serials,
+                                    interner->unwind);
+    memset(t->seen.serials + old, 0, (t->seen.capacity - old) * sizeof *t->seen.serials);
   }
 }
 
 void hp_tokenizer_close(hp_tokenizer *t) {
-  hp_free(t->names);
-  hp_free(t->long_names);
-  hp_free(t->cache_memory);
-  hp_free(t->seen);
-  t->names = NULL;
-  t->long_names = NULL;
-  t->cached_tags = t->cache_memory = NULL;
-  memset(t->document_names, 0, sizeof t->document_names);
-  t->seen = NULL;
-  t->seen_capacity = t->serial = 0;
+  hp_free(t->names.short_names);
+  hp_free(t->names.long_names);
+  hp_free(t->tags.memory);
+  hp_free(t->seen.serials);
+  t->names.short_names = NULL;
+  t->names.long_names = NULL;
+  t->tags.cached = t->tags.memory = NULL;
+  memset(t->names.of_document, 0, sizeof t->names.of_document);
+  t->seen.serials = NULL;
+  t->seen.capacity = t->seen.serial = 0;
 }
 
 void hp_token_error(hp_tokenizer *t, hp_error_code code, const char *at) {
-  hp_errors_add(t->errors, code, hp_offset(t, at));
+  hp_errors_add(t->errors.list, code, hp_offset(t, at));
 }
 
 /* Returns HP_TOKEN_NEED_MORE. Drops the errors of the incomplete token, which recur later. */
 static int need_more(hp_tokenizer *t) {
-  if (t->errors) {
-    t->errors->count = t->error_count;
-    t->errors->seen = t->errors_seen;
+  if (t->errors.list) {
+    t->errors.list->count = t->errors.count_before;
+    t->errors.list->seen = t->errors.seen_before;
   }
   return HP_TOKEN_NEED_MORE;
 }
@@ -214,9 +215,9 @@ static __attribute__((noinline)) int read_long_text(hp_tokenizer *t, hp_token *t
 
 int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
   const char *at = t->at, *end = t->end, *stop = at;
-  if (__builtin_expect(t->errors != NULL, 0)) {
-    t->error_count = t->errors->count;
-    t->errors_seen = t->errors->seen;
+  if (__builtin_expect(t->errors.list != NULL, 0)) {
+    t->errors.count_before = t->errors.list->count;
+    t->errors.seen_before = t->errors.list->seen;
   }
   if (t->content != HP_CONTENT_DATA || end - at < HP_FAST_REACH) return read_token(t, token, at);
   unsigned n;

@@ -30,6 +30,46 @@ typedef enum hp_script_escape { HP_SCRIPT_PLAIN, HP_SCRIPT_ESCAPED, HP_SCRIPT_DO
 
 enum { HP_CACHED_NAMES = 256, HP_CACHED_LONG_NAMES = 64 };
 
+/* The errors, and where they were at the start of the token, for undo. */
+typedef struct hp_error_state {
+  hp_errors *list; /* NULL: errors are not requested */
+  uint32_t count_before;
+  uint64_t seen_before;
+} hp_error_state;
+
+/* How the tokenizer learns what "<![CDATA[" begins. */
+typedef struct hp_cdata_question {
+  /* Returns true if the adjusted current node is foreign. NULL: false. The tokenizer calls it only
+   * at "<![CDATA[". While `pending_text` is set, text before the section is not emitted yet. False
+   * then ends that text, and the tokenizer calls the function again. */
+  bool (*is_foreign)(void *context);
+  void *context;
+  bool pending_text;
+} hp_cdata_question;
+
+/* The tags that had an attribute, to find a second one of its name. */
+typedef struct hp_seen_attributes {
+  uint32_t *serials; /* by atom: serial of the tag that had this attribute */
+  uint32_t capacity;
+  uint32_t serial; /* of the current tag */
+} hp_seen_attributes;
+
+/* See tokenizer/name_cache.inc. */
+typedef struct hp_name_cache {
+  struct hp_cached_name *short_names;     /* atoms of names of up to 15 bytes; NULL: no names */
+  struct hp_cached_long_name *long_names; /* the same for 16 to 31 bytes */
+  uint64_t generation;                    /* of the interner's atoms */
+  /* The bit of each entry of `short_names` that belongs to the interner's atoms. */
+  uint64_t of_document[HP_CACHED_NAMES / 64];
+} hp_name_cache;
+
+/* See tokenizer/tag_cache.h. */
+typedef struct hp_tag_cache {
+  struct hp_cached_tag *cached, *memory; /* NULL: none */
+  uint32_t generation;
+  size_t from; /* where the fused loop allocates the cache */
+} hp_tag_cache;
+
 typedef struct hp_tokenizer {
   const char *base; /* the input; never moves; nodes borrow it */
   const char *at, *end;
@@ -42,28 +82,14 @@ typedef struct hp_tokenizer {
   const char *searched;
   hp_arena *nodes, *bytes; /* attribute blocks and doctypes; rewritten strings */
   hp_interner *interner;
-  hp_errors *errors;     /* NULL: errors are not requested */
+  hp_error_state errors;
   bool may_defer;        /* values with references may stay undecoded (dom/value.h) */
   size_t deferred_bytes; /* the maximal length of all decoded values that this tokenizer deferred */
-  /* Returns true if the adjusted current node is foreign. NULL: false. The tokenizer calls it only
-   * at "<![CDATA[". While `pending_text` is set, text before the section is not emitted yet. False
-   * then ends that text, and the tokenizer calls the function again. */
-  bool (*foreign)(void *context);
-  void *context;
-  bool pending_text;
-  uint32_t *seen; /* by atom: serial of the tag that had this attribute */
-  uint32_t seen_capacity, serial;
+  hp_cdata_question cdata;
+  hp_seen_attributes seen;
   const struct hp_scan_kernels *scan;
-  struct hp_cached_name *names;           /* atoms of names of up to 15 bytes; NULL: no names */
-  struct hp_cached_long_name *long_names; /* the same for 16 to 31 bytes */
-  uint64_t names_generation;              /* of the interner's atoms */
-  /* The bit of each entry of `names` that belongs to the interner's atoms. */
-  uint64_t document_names[HP_CACHED_NAMES / 64];
-  struct hp_cached_tag *cached_tags, *cache_memory; /* tag_cache.h; NULL: none */
-  uint32_t cache_generation;
-  size_t cache_from;    /* where the fused loop allocates the cache */
-  uint32_t error_count; /* errors->count and ->seen at the start of the token, for undo */
-  uint64_t errors_seen;
+  hp_name_cache names;
+  hp_tag_cache tags;
 } hp_tokenizer;
 
 /* Prepares the tokenizer for an input. Keeps the memory of an earlier use. Requires: all fields

@@ -18,8 +18,8 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->tokenizer.end = text + request->length;
   engine->tokenizer.last = !request->more;
   if (request->decodes_values) engine->tokenizer.may_defer = false;
-  engine->tokenizer.foreign = hp_exact_adjusted_current_node_is_foreign;
-  engine->tokenizer.context = &engine->builder;
+  engine->tokenizer.cdata.is_foreign = hp_exact_adjusted_current_node_is_foreign;
+  engine->tokenizer.cdata.context = &engine->builder;
   engine->builder.script.scripting = request->scripting;
   engine->builder.flags.source_offsets = request->source_offsets;
   engine->builder.encoding.tentative = request->tentative;
@@ -28,7 +28,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->errors.greatest = 0;
   engine->errors.limit = request->max_errors;
   engine->errors.unwind = &engine->unwind;
-  engine->tokenizer.errors = engine->builder.observers.errors = request->max_errors ? &engine->errors : NULL;
+  engine->tokenizer.errors.list = engine->builder.observers.errors = request->max_errors ? &engine->errors : NULL;
   hp_builder_watch(&engine->builder, request->watch);
   engine->tokens = 0;
   const hp_limits *limits = &request->limits;

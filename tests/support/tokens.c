@@ -174,9 +174,9 @@ static void run(tokens *tokens, hp_content content, const char *last_start_tag, 
   tokens->errors.greatest = 0;
   tokens->errors.limit = UINT32_MAX;
   tokens->errors.unwind = &tokens->unwind;
-  tokenizer->errors = tokens->no_errors ? NULL : &tokens->errors;
-  tokenizer->foreign = is_foreign;
-  tokenizer->context = tokens;
+  tokenizer->errors.list = tokens->no_errors ? NULL : &tokens->errors;
+  tokenizer->cdata.is_foreign = is_foreign;
+  tokenizer->cdata.context = tokens;
   tokenizer->content = content;
   if (last_start_tag) tokenizer->last_start_tag = hp_intern(&tokens->interner, last_start_tag, strlen(last_start_tag));
   tokenizer->base = tokenizer->at = input;

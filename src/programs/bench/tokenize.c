@@ -44,7 +44,7 @@ static hpar_status count_tokens(void *argument) {
   bench_lane *bench = argument;
   hp_engine *engine = &bench->engine;
   hp_engine_open(engine, bench->request);
-  engine->tokenizer.foreign = NULL;
+  engine->tokenizer.cdata.is_foreign = NULL;
   hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = follow, .is_complete = true}, NULL);
   bench->tokens += engine->tokens;
   return HPAR_OK;

@@ -7,7 +7,7 @@
 /* Moves the tokenizer to `from`, in the data state. */
 static void move_tokenizer(hp_worker *w, const hp_request *request, uint32_t from) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
-  tokenizer->errors = w->engine.builder.observers.errors = NULL;
+  tokenizer->errors.list = w->engine.builder.observers.errors = NULL;
   tokenizer->at = tokenizer->base + from;
   tokenizer->searched = NULL; /* chunks come in any order */
   tokenizer->end = request->text + request->length;
@@ -26,7 +26,8 @@ static hp_start_hypothesis *begin_hypothesis(hp_worker *w, const hp_request *req
 
 static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_plan *plan, uint8_t mode, uint8_t ns,
                            bool may_restart, hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
-  w->engine.tokenizer.errors = w->engine.builder.observers.errors = request->max_errors ? &chunk->log.errors : NULL;
+  w->engine.tokenizer.errors.list = w->engine.builder.observers.errors =
+      request->max_errors ? &chunk->log.errors : NULL;
   hypothesis->first = hp_worker_offset(w);
   w->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
   w->outer.fostered = false;

@@ -11,7 +11,7 @@ void hp_worker_open(hp_worker *w, const hp_request *request, const hp_fragment_c
   hp_outer_open(&w->outer, b);
   b->fragment = *fragment;
   b->speculative.defers_scripts = request->runs_scripts;
-  w->engine.tokenizer.foreign = hp_speculative_adjusted_current_node_is_foreign;
+  w->engine.tokenizer.cdata.is_foreign = hp_speculative_adjusted_current_node_is_foreign;
   hp_builder_watch(b, NULL);
   w->nanoseconds = w->predict_nanoseconds = 0;
 }

@@ -195,10 +195,10 @@ void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {
 }
 
 void hp_skip_raw_text(hp_tokenizer *tokenizer) {
-  hp_errors *errors = tokenizer->errors;
-  tokenizer->errors = NULL;
+  hp_errors *errors = tokenizer->errors.list;
+  tokenizer->errors.list = NULL;
   hp_read_raw_text(tokenizer);
-  tokenizer->errors = errors;
+  tokenizer->errors.list = errors;
 }
 
 int hp_read_raw_text(hp_tokenizer *tokenizer) {

@@ -13,7 +13,7 @@ enum { MAX_WINDOW_BYTES = 64 << 10, MIN_WINDOW_BYTES = 256 };
  * foreign. */
 static bool answer_cdata(void *context) {
   hp_stages *s = context;
-  bool pending = s->ahead.pending_text;
+  bool pending = s->ahead.cdata.pending_text;
   unsigned yes = pending ? HP_NOTE_CDATA_PENDING_FOREIGN : HP_NOTE_CDATA_FOREIGN;
   unsigned question = pending ? HP_NOTE_CDATA_PENDING : HP_NOTE_CDATA;
   uint8_t ns = hp_feedback_namespace(&s->feedback);
@@ -220,7 +220,7 @@ static hp_stuck run_ahead(hp_stages *s) {
     }
     reading r;
     if (t->at >= s->look && !s->alone) look_ahead(s);
-    if (s->alone || s->feedback.depth || s->known || t->errors) {
+    if (s->alone || s->feedback.depth || s->known || t->errors.list) {
       r.from = (uint32_t)(t->at - t->base);
       r.kind = hp_next_token(t, &r.token);
     } else {
@@ -323,9 +323,9 @@ void hp_stages_open_ahead(hp_stages *s, unsigned part, unsigned parts) {
   t->at = from->at;
   t->content = from->content;
   t->last_start_tag = from->last_start_tag;
-  t->foreign = answer_cdata;
-  t->context = s;
-  t->errors = s->parse_request->max_errors ? &s->errors : NULL;
+  t->cdata.is_foreign = answer_cdata;
+  t->cdata.context = s;
+  t->errors.list = s->parse_request->max_errors ? &s->errors : NULL;
   s->errors.limit = UINT32_MAX;
   s->errors.count = 0;
   s->cdata_notes = s->known = 0;

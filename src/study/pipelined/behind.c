@@ -125,7 +125,7 @@ static __attribute__((noinline)) void check_predictions(hp_stages *s) {
 }
 
 static void take_errors(hp_stages *s) {
-  hp_errors *errors = s->engine->tokenizer.errors;
+  hp_errors *errors = s->engine->tokenizer.errors.list;
   const hp_token_errors *found = s->found;
   s->found = NULL;
   if (!errors) return;

@@ -21,17 +21,18 @@ enum {
 /* Returns the correct notes on "<![CDATA[" for these questions. Requires: the tree builder has not
  * processed the token. */
 static inline unsigned hp_cdata_notes(hp_tokenizer *engine, unsigned questions) {
-  bool pending = engine->pending_text;
+  bool pending = engine->cdata.pending_text;
   unsigned notes = 0;
   if (questions & HP_NOTE_CDATA) {
-    engine->pending_text = false;
-    notes |= HP_NOTE_CDATA | (engine->foreign(engine->context) ? HP_NOTE_CDATA_FOREIGN : 0);
+    engine->cdata.pending_text = false;
+    notes |= HP_NOTE_CDATA | (engine->cdata.is_foreign(engine->cdata.context) ? HP_NOTE_CDATA_FOREIGN : 0);
   }
   if (questions & HP_NOTE_CDATA_PENDING) {
-    engine->pending_text = true;
-    notes |= HP_NOTE_CDATA_PENDING | (engine->foreign(engine->context) ? HP_NOTE_CDATA_PENDING_FOREIGN : 0);
+    engine->cdata.pending_text = true;
+    notes |=
+        HP_NOTE_CDATA_PENDING | (engine->cdata.is_foreign(engine->cdata.context) ? HP_NOTE_CDATA_PENDING_FOREIGN : 0);
   }
-  engine->pending_text = pending;
+  engine->cdata.pending_text = pending;
   return notes;
 }
 
