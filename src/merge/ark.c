@@ -17,10 +17,10 @@ static uint32_t count_named(const hp_builder *b, int index) {
 
 uint32_t hp_names_beyond_ark(hp_builder *b, const hp_segment *s) {
   uint32_t names = 0;
-  if (!(s->questions >> HP_ASSUME_NOAHS_ARK & 1) || !b->formatting.count) return 0;
+  if (!(s->assumes.questions >> HP_ASSUME_NOAHS_ARK & 1) || !b->formatting.count) return 0;
   hp_active_formatting_link(b);
   for (int i = 0; i < HP_FORMATTING_NAMES; i++)
-    if (s->ark[i] && count_named(b, i) + s->ark[i] > MAX_EQUAL) names |= 1u << i;
+    if (s->assumes.ark[i] && count_named(b, i) + s->assumes.ark[i] > MAX_EQUAL) names |= 1u << i;
   return names;
 }
 

@@ -17,14 +17,14 @@ static const hp_segment *next_segment(const hp_chunk_work *right) {
 /* Returns whether the segment assumes a form element pointer of null, although a form may be open.
  * The merger would parse the text of a whole composition again. */
 static bool is_doubtful(const hp_segment *s, bool form_may_be_open) {
-  return form_may_be_open && s->questions >> HP_ASSUME_FORM_NULL & 1;
+  return form_may_be_open && s->assumes.questions >> HP_ASSUME_FORM_NULL & 1;
 }
 
 bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *left, const hp_chunk_work *right) {
   if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
   const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
   if (is_doubtful(last, last->form_may_be_open)) return false;
-  if (last->ends != HP_ENDS_CLEAN || last->begins_raw_text || !last->open_count || !next || next->start != last->end)
+  if (last->ends != HP_ENDS_CLEAN || last->begins_raw_text || !last->open_elements.count || !next || next->start != last->end)
     return false;
   c->left = left;
   c->position = last->end;
@@ -98,7 +98,7 @@ static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segmen
       left->ark_known != s->ark_known)
     return false;
   for (int i = 0; s->ark_known && b->formatting.count && i < HP_FORMATTING_NAMES; i++)
-    if (s->ark[i] && listed(b, i)) return false;
+    if (s->assumes.ark[i] && listed(b, i)) return false;
   return true;
 }
 
@@ -116,7 +116,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
     return false;
   }
   /* The mode may be that of the outer context. Then it must be one of the segment's modes. */
-  if (b->mode == outer->base_mode && !b->stack.last[HP_ATOM_TEMPLATE]) outer->now.modes &= s->modes;
+  if (b->mode == outer->base_mode && !b->stack.last[HP_ATOM_TEMPLATE]) outer->now.assumes.modes &= s->assumes.modes;
   return true;
 }
 

@@ -110,8 +110,8 @@ static void count_entries(hp_merger *m, const hp_segment *s) {
   by_kind[HP_LOG_SPLICE] += s->tokens != 0;
   by_kind[HP_LOG_REPLAY] += s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
   by_kind[HP_LOG_HAZARD] += s->ends == HP_ENDS_HAZARD;
-  for (uint32_t questions = s->questions; questions; questions &= questions - 1) by_kind[HP_LOG_ASSUME]++;
-  by_kind[HP_LOG_END_MISSING] += s->open_count;
+  for (uint32_t questions = s->assumes.questions; questions; questions &= questions - 1) by_kind[HP_LOG_ASSUME]++;
+  by_kind[HP_LOG_END_MISSING] += s->open_elements.count;
 }
 
 /* Returns the start hypothesis of the chunk that begins at the merger's position, or -1. */
@@ -281,7 +281,7 @@ static bool reparse_to_segment(hp_merger *m, const hp_chunk_work *chunk, const h
 
 /* Returns whether the segment is a deferred token and nothing else. */
 static bool is_token_only(const hp_segment *s) {
-  return s->ends == HP_ENDS_DEFER && !(s->tokens | s->questions | s->anchor | s->open_count | s->raw_name) &&
+  return s->ends == HP_ENDS_DEFER && !(s->tokens | s->assumes.questions | s->anchor | s->open_elements.count | s->raw_name) &&
          !s->prepared;
 }
 

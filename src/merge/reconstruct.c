@@ -110,8 +110,8 @@ static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   if (!s->anchor || b->flags.takes_slowly || b->stack.max_depth != UINT32_MAX) return false;
   if (b->select.has_selectedcontent || b->select.walk.select) return false;
-  if (!is_content_mode(b) || s->base_mode != HP_IN_BODY || b->flags.foster_parenting) return false;
-  if (s->ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR)) return false;
+  if (!is_content_mode(b) || s->assumes.base_mode != HP_IN_BODY || b->flags.foster_parenting) return false;
+  if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR)) return false;
   if (current(b)->name == HP_ATOM_TEMPLATE) return false; /* its contents are not its children */
   /* Then the clones are open before the first node. The run is the same below any parent. */
   if (!s->fostered && hp_run_begins_with_reconstruction(b, s)) return true;
@@ -143,7 +143,7 @@ static bool is_unclean(const hp_builder *b) {
 }
 
 bool hp_must_reconstruct(const hp_builder *b, const hp_segment *s) {
-  return s->questions >> HP_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) && is_content_mode(b);
+  return s->assumes.questions >> HP_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) && is_content_mode(b);
 }
 
 bool hp_run_begins_with_reconstruction(const hp_builder *b, const hp_segment *s) {
@@ -174,8 +174,8 @@ uint32_t hp_reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_segmen
   run_walk w = {.b = b,
                 .anchor = s->anchor,
                 .at = node_at(b, s->anchor)->first,
-                .open = s->open_count ? log->open + s->open : NULL,
-                .open_count = s->open_count};
+                .open = s->open_elements.count ? log->open + s->open_elements.first : NULL,
+                .open_count = s->open_elements.count};
   uint32_t clones = 0;
   while (!clones && is_unclean(b) && find_site(&w)) {
     hp_ref site = w.at, parent = parent_in_run(&w, site);

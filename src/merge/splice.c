@@ -43,12 +43,12 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   if (names && !reconstructs) hp_apply_ark(b, node_at(b, s->anchor)->first, s->anchor, names);
   splice_run(b, s->anchor);
   if (reconstructs) clones = hp_reconstruct_in_run(b, log, s, names, &pushed);
-  for (uint32_t i = pushed; i < s->open_count; i++) hp_exact_push(b, &log->open[s->open + i]);
-  if (s->formatting_count)
-    hp_active_formatting_splice(b, log->formatting + s->formatting, s->formatting_count, depth + clones);
-  for (uint32_t i = 0; i < s->template_count; i++)
-    hp_exact_push_template_mode(b, log->template_modes[s->template_modes + i]);
-  if (s->open_count && !s->mode_is_base) b->mode = s->mode;
+  for (uint32_t i = pushed; i < s->open_elements.count; i++) hp_exact_push(b, &log->open[s->open_elements.first + i]);
+  if (s->formatting.count)
+    hp_active_formatting_splice(b, log->formatting + s->formatting.first, s->formatting.count, depth + clones);
+  for (uint32_t i = 0; i < s->templates.count; i++)
+    hp_exact_push_template_mode(b, log->template_modes[s->templates.first + i]);
+  if (s->open_elements.count && !s->mode_is_base) b->mode = s->mode;
   if (s->frameset_not_ok) b->flags.frameset_ok = false;
   if (s->form_written) {
     b->pointers.form = s->form;

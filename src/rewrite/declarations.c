@@ -10,14 +10,14 @@ void hp_rewriter_take_comment(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
   r->token.start = s->token_start;
-  r->token.end = r->token.inserted_to = hp_scanner_position(s, s->to);
+  r->token.end = r->token.inserted_to = hp_scanner_position(s, s->event.to);
   hp_edits_mark(&r->edits, r->token.start);
   hp_outline_take_comment(&r->outline);
   if (hp_speculates(r)) hp_speculation_take_comment(r);
-  if (r->running.comments && s->captures)
+  if (r->running.comments && s->captures.token)
     hp_rewriter_deliver_comment(r,
-                                &(hp_comment_place){r->token.start, r->token.end, hp_scanner_position(s, s->data_from),
-                                                    hp_scanner_position(s, s->data_to), s->comment_kind});
+                                &(hp_comment_place){r->token.start, r->token.end, hp_scanner_position(s, s->event.data_from),
+                                                    hp_scanner_position(s, s->event.data_to), s->comment.kind});
   hp_scratch_clear(&r->scratch);
 }
 
@@ -68,10 +68,10 @@ void hp_rewriter_take_doctype(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
   r->token.start = s->token_start;
-  r->token.end = hp_scanner_position(s, s->to);
+  r->token.end = hp_scanner_position(s, s->event.to);
   hp_edits_mark(&r->edits, r->token.start);
   hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-  bool forces = s->captures && read_doctype(s->data_from, s->data_to, s->data_to < s->to, &type);
+  bool forces = s->captures.token && read_doctype(s->event.data_from, s->event.data_to, s->event.data_to < s->event.to, &type);
   if (type.name.bytes) {
     hp_name name = hp_lower_name(type.name.bytes, type.name.length, &hp_utf8, &r->scratch);
     hp_doctype lower = type;
@@ -80,6 +80,6 @@ void hp_rewriter_take_doctype(hpar_rewriter *r) {
   } else {
     hp_outline_take_doctype(&r->outline, &type, forces);
   }
-  if (r->running.doctypes && s->captures) hp_rewriter_deliver_doctype(r, &type);
+  if (r->running.doctypes && s->captures.token) hp_rewriter_deliver_doctype(r, &type);
   hp_scratch_clear(&r->scratch);
 }

@@ -12,7 +12,7 @@
 void hp_rewriter_change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
   hp_running_rules_change_scope(&r->running, r->rules, index, opens);
   /* A text may open formatting elements again, without a tag before the next comment. */
-  r->scanner.captures_comments = r->running.comments != 0;
+  r->scanner.captures.comments = r->running.comments != 0;
 }
 
 /* A text that makes the builder open or close elements is two texts. */

@@ -89,7 +89,7 @@ static const char *skip_script(hp_scanner *s, const char *at) {
 hp_scan_event hp_scan_raw_text(hp_scanner *s) {
   const char *at = s->at;
   bool script = s->content == HP_CONTENT_SCRIPT_DATA;
-  s->from = at;
+  s->event.from = at;
   for (;;) {
     at = script ? skip_script(s, at) : s->kernels->byte(at, s->end, '<');
     if (at == s->end) break;
@@ -99,7 +99,7 @@ hp_scan_event hp_scan_raw_text(hp_scanner *s) {
     if (found == UNDECIDED) next = at + 1;
     at = next;
   }
-  s->to = s->at = at;
-  if (at > s->from) return HP_SCAN_TEXT;
+  s->event.to = s->at = at;
+  if (at > s->event.from) return HP_SCAN_TEXT;
   return at < s->end && is_appropriate_end(s, at) == YES ? HP_SCAN_NAME : HP_SCAN_NEEDS_INPUT;
 }

@@ -256,9 +256,9 @@ static hpar_status open_stream(void *argument) {
    * filter drops tags. */
   r->window.keeps_tags = r->rules->reads_implied || r->options.max_depth || r->options.filter;
   r->scanner.takes_cdata = takes_cdata;
-  r->scanner.context = &r->outline;
-  r->scanner.captures_doctypes = true;
-  r->scanner.captures_comments = r->running.comments != 0;
+  r->scanner.cdata_context = &r->outline;
+  r->scanner.captures.doctypes = true;
+  r->scanner.captures.comments = r->running.comments != 0;
   if (r->options.fragment) begin_fragment(r, r->options.fragment);
   return HPAR_OK;
 }

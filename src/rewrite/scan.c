@@ -17,7 +17,7 @@ typedef enum tag_state {
 } tag_state;
 
 void hp_scanner_open(hp_scanner *s) {
-  *s = (hp_scanner){.begin = "", .at = "", .end = "", .kernels = hp_scan(), .comment_kind = 0};
+  *s = (hp_scanner){.begin = "", .at = "", .end = "", .kernels = hp_scan(), .comment.kind = 0};
   s->content = HP_CONTENT_DATA;
 }
 
@@ -28,7 +28,7 @@ void hp_scanner_set_content(hp_scanner *s, hp_content content, hp_atom raw_name)
 }
 
 bool hp_scanner_keeps_token(const hp_scanner *s) {
-  return s->state == HP_SCAN_IN_NAME || (s->state > HP_SCAN_IN_NAME && s->captures);
+  return s->state == HP_SCAN_IN_NAME || (s->state > HP_SCAN_IN_NAME && s->captures.token);
 }
 
 uint64_t hp_scanner_retained(const hp_scanner *s) {
@@ -38,8 +38,8 @@ uint64_t hp_scanner_retained(const hp_scanner *s) {
 bool hp_scanner_is_in_tag(const hp_scanner *s) { return s->state == HP_SCAN_IN_NAME || s->state == HP_SCAN_IN_TAG; }
 
 static hp_scan_event emit(hp_scanner *s, hp_scan_event event, const char *from, const char *to) {
-  s->from = from;
-  s->to = s->at = to;
+  s->event.from = from;
+  s->event.to = s->at = to;
   return event;
 }
 
@@ -48,7 +48,7 @@ static const char *token_begin(const hp_scanner *s) { return s->begin + (s->toke
 /* Completes the token that ends before `to`. */
 static hp_scan_event end_token(hp_scanner *s, hp_scan_event event, const char *to) {
   s->state = HP_SCAN_IN_TEXT;
-  return emit(s, event, s->captures ? token_begin(s) : to, to);
+  return emit(s, event, s->captures.token ? token_begin(s) : to, to);
 }
 
 /*** tags ***/
@@ -119,7 +119,7 @@ static hp_scan_event scan_name(hp_scanner *s) {
   if (at == end) return HP_SCAN_NEEDS_INPUT;
   s->state = HP_SCAN_IN_TAG;
   s->tag_state = BEFORE_ATTRIBUTE;
-  s->captures = false;
+  s->captures.token = false;
   return emit(s, HP_SCAN_NAME, token_begin(s) + 1 + s->is_end_tag, at);
 }
 
@@ -134,17 +134,17 @@ static hp_scan_event begin_tag(hp_scanner *s, const char *at, bool is_end) {
 bool hp_scanner_begin_tag(hp_scanner *s, uint32_t length) {
   const char *name = s->at + 1, *close = s->kernels->tag_end(name + length, s->end, &s->self_closing);
   if (close == s->end) return false;
-  s->is_end_tag = s->captures = false;
+  s->is_end_tag = s->captures.token = false;
   s->token_start = hp_scanner_position(s, s->at);
-  s->from = name;
-  s->to = name + length;
-  s->data_to = close + 1;
+  s->event.from = name;
+  s->event.to = name + length;
+  s->event.data_to = close + 1;
   return true;
 }
 
 void hp_scanner_finish_tag(hp_scanner *s) {
-  s->from = s->at;
-  s->to = s->at = s->data_to;
+  s->event.from = s->at;
+  s->event.to = s->at = s->event.data_to;
 }
 
 /*** comments and declarations ***/
@@ -152,16 +152,16 @@ void hp_scanner_finish_tag(hp_scanner *s) {
 /* Remembers the last bytes of [from, to). */
 static void note_tail(hp_scanner *s, const char *from, const char *to) {
   for (const char *p = to - from > 3 ? to - 3 : from; p < to; p++) {
-    if (s->comment_length == 3) memmove(s->comment_tail, s->comment_tail + 1, 2);
-    s->comment_tail[s->comment_length == 3 ? 2 : s->comment_length] = *p;
-    if (s->comment_length < 3) s->comment_length++;
+    if (s->comment.length == 3) memmove(s->comment.tail, s->comment.tail + 1, 2);
+    s->comment.tail[s->comment.length == 3 ? 2 : s->comment.length] = *p;
+    if (s->comment.length < 3) s->comment.length++;
   }
 }
 
 /* Returns the length of the end before ">", or -1 if the comment continues. */
 static int comment_end(const hp_scanner *s) {
-  const char *tail = s->comment_tail;
-  unsigned n = s->comment_length;
+  const char *tail = s->comment.tail;
+  unsigned n = s->comment.length;
   if (n >= 2 && tail[n - 1] == '-' && tail[n - 2] == '-') return 2;
   if (n == 3 && tail[2] == '!' && tail[1] == '-' && tail[0] == '-') return 3;
   if (n == 0) return 0;
@@ -177,8 +177,8 @@ static hp_scan_event scan_comment(hp_scanner *s) {
     if (stop == s->end) break;
     int end = comment_end(s);
     if (end >= 0) {
-      s->data_to = stop - end;
-      s->data_from = s->captures ? token_begin(s) + 4 : s->data_to;
+      s->event.data_to = stop - end;
+      s->event.data_from = s->captures.token ? token_begin(s) + 4 : s->event.data_to;
       return end_token(s, HP_SCAN_COMMENT, stop + 1);
     }
     note_tail(s, stop, stop + 1);
@@ -186,9 +186,9 @@ static hp_scan_event scan_comment(hp_scanner *s) {
   }
   s->at = s->end;
   if (!s->last) return HP_SCAN_NEEDS_INPUT;
-  s->closer = "-->";
-  s->data_to = s->end;
-  s->data_from = s->captures ? token_begin(s) + 4 : s->end;
+  s->comment.closer = "-->";
+  s->event.data_to = s->end;
+  s->event.data_from = s->captures.token ? token_begin(s) + 4 : s->end;
   return end_token(s, HP_SCAN_COMMENT, s->end);
 }
 
@@ -196,9 +196,9 @@ static hp_scan_event scan_declaration(hp_scanner *s) {
   const char *stop = s->kernels->byte(s->at, s->end, '>');
   s->at = stop;
   if (stop == s->end && !s->last) return HP_SCAN_NEEDS_INPUT;
-  if (stop == s->end) s->closer = ">";
-  s->data_to = stop;
-  s->data_from = s->captures ? token_begin(s) + s->comment_kind : stop;
+  if (stop == s->end) s->comment.closer = ">";
+  s->event.data_to = stop;
+  s->event.data_from = s->captures.token ? token_begin(s) + s->comment.kind : stop;
   return end_token(s, s->state == HP_SCAN_IN_DOCTYPE ? HP_SCAN_DOCTYPE : HP_SCAN_COMMENT, stop + (stop < s->end));
 }
 
@@ -206,9 +206,9 @@ static hp_scan_event scan_declaration(hp_scanner *s) {
 static hp_scan_event begin_declaration(hp_scanner *s, const char *at, hp_scan_state state, unsigned skip) {
   s->state = (uint8_t)state;
   s->token_start = hp_scanner_position(s, at);
-  s->captures = state == HP_SCAN_IN_DOCTYPE ? s->captures_doctypes : s->captures_comments;
-  s->comment_length = 0;
-  s->comment_kind = (uint8_t)skip;
+  s->captures.token = state == HP_SCAN_IN_DOCTYPE ? s->captures.doctypes : s->captures.comments;
+  s->comment.length = 0;
+  s->comment.kind = (uint8_t)skip;
   s->at = at + skip;
   return state == HP_SCAN_IN_COMMENT ? scan_comment(s) : scan_declaration(s);
 }
@@ -229,7 +229,7 @@ static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
   if (common(s, at, "<!--", 4) == 4) return begin_declaration(s, at, HP_SCAN_IN_COMMENT, 4);
   if (common(s, at, "<!doctype", 9) == 9) return begin_declaration(s, at, HP_SCAN_IN_DOCTYPE, 9);
   if (common(s, at, "<![CDATA[", 9) == 9) {
-    if (!s->takes_cdata || !s->takes_cdata(s->context)) return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
+    if (!s->takes_cdata || !s->takes_cdata(s->cdata_context)) return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
     s->state = HP_SCAN_IN_SECTION;
     s->after_lead = false;
     return emit(s, HP_SCAN_MARKER, at, at + 9);

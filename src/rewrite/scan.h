@@ -33,6 +33,25 @@ typedef enum hp_scan_state {
   HP_SCAN_IN_DOCTYPE
 } hp_scan_state;
 
+/* The comment or declaration at the place. */
+typedef struct hp_scanned_comment {
+  uint8_t length; /* bytes of data, up to 3 */
+  char tail[3];   /* the last of them */
+  uint8_t kind;   /* 0: "<!--", else the bytes before the data of another declaration */
+  const char *closer; /* what an incomplete comment at the end lacks; NULL: none */
+} hp_scanned_comment;
+
+/* Which tokens the window keeps. */
+typedef struct hp_scan_captures {
+  bool token; /* this one: the owner may set it after HP_SCAN_NAME */
+  bool comments, doctypes;
+} hp_scan_captures;
+
+/* The places of an event: see hp_scan_event. */
+typedef struct hp_scan_places {
+  const char *from, *to, *data_from, *data_to;
+} hp_scan_places;
+
 typedef struct hp_scanner {
   const char *begin, *at, *end; /* the window, and the place in it */
   uint64_t position;            /* of `begin` in the input */
@@ -43,18 +62,14 @@ typedef struct hp_scanner {
   bool has_wide_trails;         /* the second byte of a character may be "]" */
   bool is_end_tag, self_closing;
   bool ends_raw_text; /* the current end tag, at its "<" */
-  bool captures;      /* the window keeps the token: the owner may set it after HP_SCAN_NAME */
-  bool captures_comments, captures_doctypes;
-  uint8_t comment_length; /* bytes of data, up to 3 */
-  char comment_tail[3];   /* the last of them */
-  uint8_t comment_kind;   /* 0: "<!--", else the bytes before the data of another declaration */
-  const char *closer;     /* what an incomplete comment at the end lacks; NULL: none */
+  hp_scan_captures captures;
+  hp_scanned_comment comment;
   uint64_t token_start;
-  hp_content content;                          /* of the text; the owner sets it after a tag */
-  hp_atom raw_name;                            /* of raw text; HP_NO_ATOM: it has no end tag */
-  const char *from, *to, *data_from, *data_to; /* of the last event */
-  bool (*takes_cdata)(void *context);          /* "<![CDATA[" begins a section here */
-  void *context;
+  hp_content content;                 /* of the text; the owner sets it after a tag */
+  hp_atom raw_name;                   /* of raw text; HP_NO_ATOM: it has no end tag */
+  hp_scan_places event;               /* the last one */
+  bool (*takes_cdata)(void *context); /* "<![CDATA[" begins a section here */
+  void *cdata_context;
   const hp_scan_kernels *kernels;
 } hp_scanner;
 

@@ -146,12 +146,12 @@ static void assume_in_advance(hpar_rewriter *r) {
   };
   hp_outer_context *outer = &r->parallel.speculation->outer;
   hp_builder *b = &r->outline.builder;
-  if (outer->now.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
+  if (outer->now.assumes.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
   if (outer->base_mode == HP_IN_BODY) {
-    outer->now.modes = 1u << HP_IN_BODY | 1u << HP_IN_CELL | 1u << HP_IN_CAPTION;
+    outer->now.assumes.modes = 1u << HP_IN_BODY | 1u << HP_IN_CELL | 1u << HP_IN_CAPTION;
     b->speculative.assumed = outer->confident & QUESTIONS;
   } else if (outer->base_mode == HP_IN_TABLE_BODY || outer->base_mode == HP_IN_ROW) {
-    outer->now.modes = 1u << outer->base_mode;
+    outer->now.assumes.modes = 1u << outer->base_mode;
   }
   b->stack.entries[0].kind = (uint8_t)hp_outer_kind(b);
 }
@@ -188,7 +188,7 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
                                 .uses.first = p->log->matches.use_count,
                                 .notes.first = p->log->notes.count};
   p->joined_piece = p->log->output.piece_count;
-  p->outer.now = (hp_segment){.modes = ~0u, .base_mode = mode, .ns = ns};
+  p->outer.now = (hp_segment){.assumes.modes = ~0u, .assumes.base_mode = mode, .assumes.ns = ns};
   p->outer.base_mode = mode;
   p->outer.poisoned = HP_HAZARD_NONE;
   p->outer.disposition = HP_DISPOSITION_LOCAL;
@@ -336,7 +336,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
   bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;
   if (fits && hp_outline_save(&r->outline, p->outer.base_mode, &p->log->outline, &now->state)) {
     now->assumed = p->outer.now;
-    now->assumed.questions = b->speculative.assumed;
+    now->assumed.assumes.questions = b->speculative.assumed;
     now->assumed.misnested = now->assumed.fostered = true;
     now->end = end;
     save_names(r, first);

@@ -79,11 +79,6 @@ typedef struct hp_saved_name {
   uint32_t offset, length;
 } hp_saved_name;
 
-/* Items of an array of the log. */
-typedef struct hp_log_range {
-  uint32_t first, count;
-} hp_log_range;
-
 typedef struct hp_rewrite_segment {
   hp_segment assumed;  /* the assumptions about the outer context */
   uint64_t start, end; /* positions in the input */

@@ -314,8 +314,8 @@ void hp_rewriter_scan(hpar_rewriter *rewriter);
 void hp_rewriter_check_unfinished(hpar_rewriter *rewriter);
 /* Sets which comments and doctypes the scanner captures. */
 static inline void hp_rewriter_set_captures(hpar_rewriter *r) {
-  r->scanner.captures_comments = r->running.comments != 0;
-  r->scanner.captures_doctypes = r->running.doctypes || r->outline.builder.mode == HP_INITIAL;
+  r->scanner.captures.comments = r->running.comments != 0;
+  r->scanner.captures.doctypes = r->running.doctypes || r->outline.builder.mode == HP_INITIAL;
 }
 /* Ends the input. */
 void hp_rewriter_end(hpar_rewriter *rewriter);

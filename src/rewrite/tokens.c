@@ -186,7 +186,7 @@ static void deliver_parts(hpar_rewriter *r, const char *to) {
 
 /* Returns false if the scanner needs more input to continue. */
 static bool take_text(hpar_rewriter *r) {
-  const char *from = r->scanner.from, *to = r->scanner.to;
+  const char *from = r->scanner.event.from, *to = r->scanner.event.to;
   if (hp_speculates(r) && r->running.texts && to == r->scanner.end) { /* the text may continue */
     r->scanner.at = from;
     return false;
@@ -229,17 +229,17 @@ static bool outline_reads(const hpar_rewriter *r, hp_atom name) {
 
 /* Returns the atom of a common name, or HP_NO_ATOM. */
 static hp_atom find_short_name(const hp_scanner *s) {
-  if (s->end - s->from < 16) return HP_NO_ATOM;
-  unsigned n = probe_tag_name(s->from);
-  return n == s->to - s->from ? hp_short_name_atom(s->from, n) : HP_NO_ATOM;
+  if (s->end - s->event.from < 16) return HP_NO_ATOM;
+  unsigned n = probe_tag_name(s->event.from);
+  return n == s->event.to - s->event.from ? hp_short_name_atom(s->event.from, n) : HP_NO_ATOM;
 }
 
 static hp_atom read_name(hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
-  size_t length = (size_t)(s->to - s->from);
+  size_t length = (size_t)(s->event.to - s->event.from);
   hp_atom atom = find_short_name(s);
   if (atom) return atom;
-  hp_name name = hp_lower_name(s->from, length, hp_rewriter_encoding(r), &r->scratch);
+  hp_name name = hp_lower_name(s->event.from, length, hp_rewriter_encoding(r), &r->scratch);
   return s->is_end_tag ? hp_names_find(&r->names, name.bytes, name.length)
                        : hp_names_add(&r->names, name.bytes, name.length);
 }
@@ -247,11 +247,11 @@ static hp_atom read_name(hpar_rewriter *r) {
 static void take_name(hpar_rewriter *r, hp_atom atom) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
-  r->token.name_length = (uint32_t)(s->to - s->from);
+  r->token.name_length = (uint32_t)(s->event.to - s->event.from);
   r->token.tag = (hp_outline_tag){.is_end = s->is_end_tag, .name = atom};
   r->token.has_spans = false;
   bool reads = !s->is_end_tag && (outline_reads(r, atom) || hp_matching_reads_tag(&r->matching, atom));
-  s->captures = reads || r->ends.open || r->running.ends || r->window.keeps_tags;
+  s->captures.token = reads || r->ends.open || r->running.ends || r->window.keeps_tags;
   r->token.has_spans = reads;
 }
 
@@ -292,7 +292,7 @@ static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
 
 static void read_attributes(hpar_rewriter *r) {
   hp_outline_tag *tag = &r->token.tag;
-  hp_spans_begin(&r->token.spans, r->scanner.from, r->scanner.to, 1 + r->token.name_length, r->scanner.end);
+  hp_spans_begin(&r->token.spans, r->scanner.event.from, r->scanner.event.to, 1 + r->token.name_length, r->scanner.end);
   if (!outline_reads(r, tag->name)) return;
   hp_spans_complete(&r->token.spans, &r->scratch);
   if (!r->token.spans.count) return;
@@ -369,7 +369,7 @@ static __attribute__((noinline)) void drop_ignored_tag(hpar_rewriter *r, uint8_t
 static void take_tag(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   r->token.start = s->token_start;
-  r->token.end = hp_scanner_position(s, s->to);
+  r->token.end = hp_scanner_position(s, s->event.to);
   if (!r->token.is_halved) hp_edits_mark(&r->edits, r->token.start);
   r->token.tag.self_closing = s->self_closing;
   r->stats.tags++;
@@ -431,7 +431,7 @@ static __attribute__((cold)) void refuse_token(hpar_rewriter *r) {
 /* The same if the window keeps the token. A worker does not know whether it does: an element around
  * the chunk may decide that. */
 static __attribute__((cold)) void refuse_kept_token(hpar_rewriter *r) {
-  if (r->scanner.captures || hp_speculates(r)) refuse_token(r);
+  if (r->scanner.captures.token || hp_speculates(r)) refuse_token(r);
 }
 
 /* Processes text and plain tags that no rule concerns. Returns true if a start tag follows that is
@@ -459,7 +459,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
     if (r->options.deadline && hp_now() >= r->options.deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   }
   if (!run.name || !hp_scanner_begin_tag(s, run.length)) return false;
-  if (may_be_long && (size_t)(s->data_to - s->at) > r->options.max_token) return false;
+  if (may_be_long && (size_t)(s->event.data_to - s->at) > r->options.max_token) return false;
   take_name(r, run.name);
   hp_scanner_finish_tag(s);
   take_tag(r);
@@ -483,21 +483,21 @@ void hp_rewriter_scan(hpar_rewriter *r) {
       case HP_SCAN_TEXT:
         if (!take_text(r)) return;
         break;
-      case HP_SCAN_MARKER: begin_text(r, hp_scanner_position(s, s->from)); break;
+      case HP_SCAN_MARKER: begin_text(r, hp_scanner_position(s, s->event.from)); break;
       case HP_SCAN_NAME:
-        if (may_be_long && is_long(r, s->to)) refuse_token(r); /* the window keeps each name */
+        if (may_be_long && is_long(r, s->event.to)) refuse_token(r); /* the window keeps names */
         take_name(r, read_name(r));
         break;
       case HP_SCAN_TAG:
-        if (may_be_long && is_long(r, s->to)) refuse_kept_token(r);
+        if (may_be_long && is_long(r, s->event.to)) refuse_kept_token(r);
         take_tag(r);
         break;
       case HP_SCAN_COMMENT:
-        if (may_be_long && is_long(r, s->to)) refuse_kept_token(r);
+        if (may_be_long && is_long(r, s->event.to)) refuse_kept_token(r);
         hp_rewriter_take_comment(r);
         break;
       case HP_SCAN_DOCTYPE:
-        if (may_be_long && is_long(r, s->to)) refuse_kept_token(r);
+        if (may_be_long && is_long(r, s->event.to)) refuse_kept_token(r);
         hp_rewriter_take_doctype(r);
         update_content(r);
         break;
@@ -511,7 +511,7 @@ void hp_rewriter_end(hpar_rewriter *r) {
   uint64_t end = hp_scanner_position(s, s->end);
   if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
   hp_rewriter_end_text(r, end);
-  r->token.closer = r->edits.mute_depth ? NULL : s->closer;
+  r->token.closer = r->edits.mute_depth ? NULL : s->comment.closer;
   r->token.start = r->token.end = end;
   r->token.at_end = true;
   hp_outline_take_end(&r->outline);

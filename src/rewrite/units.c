@@ -322,7 +322,7 @@ static hpar_status act_on_comment(hp_comment *c, const hpar_action *a) {
 static void apply_comment(hpar_rewriter *r, hp_comment *c) {
   bool drops = c->is_removed && !c->before.length && !c->replacement.length;
   /* it is gone, or closed */
-  if (c->is_removed || (c->is_changed && !c->is_plain)) r->scanner.closer = NULL;
+  if (c->is_removed || (c->is_changed && !c->is_plain)) r->scanner.comment.closer = NULL;
   hp_rewriter_separate(r, c->start, drops ? NULL : c->before.length ? &c->before : &c->replacement);
   hp_rewriter_insert(r, c->start, &c->before);
   if (c->is_removed) {
@@ -434,7 +434,7 @@ void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
     hp_rewriter_take_result(r, rule->given.doctype(&d.shown, rule->given.context), i);
   }
   if (!d.is_removed) return;
-  r->scanner.closer = NULL;
+  r->scanner.comment.closer = NULL;
   hp_rewriter_separate(r, r->token.start, NULL);
   hp_rewriter_drop(r, r->token.start, r->token.end);
 }

@@ -17,21 +17,21 @@ static void log_assumption(hp_builder *b, hp_assumption question, hp_atom name) 
   switch (question) {
     case HP_ASSUME_NOT_IN_SCOPE:
       switch (name) {
-        case HP_ATOM_SELECT: s->in_scope |= HP_SCOPE_SELECT; return;
-        case HP_ATOM_BUTTON: s->in_scope |= HP_SCOPE_BUTTON; return;
-        case HP_ATOM_NOBR: s->in_scope |= HP_SCOPE_NOBR; return;
-        case HP_ATOM_RUBY: s->in_scope |= HP_SCOPE_RUBY; return;
+        case HP_ATOM_SELECT: s->assumes.in_scope |= HP_SCOPE_SELECT; return;
+        case HP_ATOM_BUTTON: s->assumes.in_scope |= HP_SCOPE_BUTTON; return;
+        case HP_ATOM_NOBR: s->assumes.in_scope |= HP_SCOPE_NOBR; return;
+        case HP_ATOM_RUBY: s->assumes.in_scope |= HP_SCOPE_RUBY; return;
         default: poison(b); return;
       }
     case HP_ASSUME_TOP_NOT_IMPLIED:
-      s->top |= name == HP_ATOM_H1 ? HP_TOP_HEADING : name == HP_ATOM_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
+      s->assumes.top |= name == HP_ATOM_H1 ? HP_TOP_HEADING : name == HP_ATOM_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
       return;
     case HP_ASSUME_NO_FORMATTING: {
       int index = hp_formatting_index(name);
       if (index < 0)
         poison(b);
       else
-        s->formatting_names |= (uint16_t)(1u << index);
+        s->assumes.formatting_names |= (uint16_t)(1u << index);
       return;
     }
     default: return;
@@ -47,9 +47,9 @@ static void log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   }
   if (ours > UINT8_MAX) ours = UINT8_MAX;
   b->speculative.ark_assumed[index] = (uint8_t)ours;
-  if (s->formatting_names >> index & 1) return; /* implied by the assumption that there is none */
+  if (s->assumes.formatting_names >> index & 1) return; /* there is none, as assumed */
   b->speculative.assumed |= 1u << HP_ASSUME_NOAHS_ARK;
-  if (s->ark[index] < ours) s->ark[index] = (uint8_t)ours;
+  if (s->assumes.ark[index] < ours) s->assumes.ark[index] = (uint8_t)ours;
 }
 
 static bool goes_on(hp_builder *b, const hp_token *t) {
@@ -68,10 +68,10 @@ static bool takes(hp_builder *b, const hp_token *t) {
     return true;
   }
   if (b->stack.depth == 0) {
-    outer->now.modes &= hp_modes_for(b, t);
+    outer->now.assumes.modes &= hp_modes_for(b, t);
     if (t->kind == HP_TOKEN_TEXT && b->mode != HP_IN_BODY) hp_outer_assume(b, HP_ASSUME_FORMATTING_CLEAN, 0);
   } else if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML && b->mode == outer->base_mode)
-    outer->now.modes &= hp_modes_inside_foreign(b, t);
+    outer->now.assumes.modes &= hp_modes_inside_foreign(b, t);
   return false;
 }
 

@@ -445,7 +445,7 @@ uint32_t hp_modes_inside_foreign(const hp_builder *b, const hp_token *t) {
 
 hp_open_kind hp_outer_kind(const hp_builder *b) {
   const hp_outer_context *outer = hp_outer_of(b);
-  uint32_t modes = outer->now.modes;
+  uint32_t modes = outer->now.assumes.modes;
   if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML || b->mode != outer->base_mode || outer->fostered)
     return HP_OPEN_OTHER;
   switch (outer->base_mode) {

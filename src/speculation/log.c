@@ -13,9 +13,9 @@ void hp_log_cut(hp_log *log, uint32_t segments) {
   log->sightings.count = segments ? log->segments[segments - 1].sightings_end : 0;
   if (segments >= log->segment_count) return;
   const hp_segment *s = &log->segments[segments];
-  log->open_count = s->open;
-  log->formatting_count = s->formatting;
-  log->template_count = s->template_modes;
+  log->open_count = s->open_elements.first;
+  log->formatting_count = s->formatting.first;
+  log->template_count = s->templates.first;
   for (uint32_t i = segments; i < log->segment_count; i++, s++) {
     if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) continue;
     log->token_count = s->token;

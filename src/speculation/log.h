@@ -41,9 +41,13 @@ typedef enum hp_segment_end {
   HP_ENDS_HAZARD /* unusable */
 } hp_segment_end;
 
-typedef struct hp_segment {
-  uint32_t start, end;              /* offsets; `end` is the begin of a deferred token */
-  hp_ref anchor;                    /* 0: no run */
+/* A part of one of the log's arrays. */
+typedef struct hp_log_range {
+  uint32_t first, count;
+} hp_log_range;
+
+/* What the tokens of a segment relied on. */
+typedef struct hp_segment_assumptions {
   uint32_t modes;                   /* bit m: the tokens do the same in insertion mode m */
   uint32_t questions;               /* bit q: the segment relies on assumption q */
   uint8_t in_scope;                 /* HP_SCOPE_ bits: names assumed not in the outer scope */
@@ -51,15 +55,21 @@ typedef struct hp_segment {
   uint16_t formatting_names;        /* bit i: no formatting element i in the outer list */
   uint8_t ark[HP_FORMATTING_NAMES]; /* largest number of own entries of formatting element i */
   uint8_t base_mode, ns;            /* predicted; HP_IN_BODY for all content modes */
-  uint8_t ends;                     /* hp_segment_end */
-  uint8_t hazard;                   /* hp_hazard */
-  uint8_t mode;                     /* the worker's mode at the end */
-  bool mode_is_base;                /* the mode at the end is that of the outer context */
+} hp_segment_assumptions;
+
+typedef struct hp_segment {
+  uint32_t start, end; /* offsets; `end` is the begin of a deferred token */
+  hp_ref anchor;       /* 0: no run */
+  hp_segment_assumptions assumes;
+  uint8_t ends;      /* hp_segment_end */
+  uint8_t hazard;    /* hp_hazard */
+  uint8_t mode;      /* the worker's mode at the end */
+  bool mode_is_base; /* the mode at the end is that of the outer context */
   bool frameset_not_ok, form_written;
   /* The last open element is at the begin of its raw text, which the merger tokenizes. `mode` is
    * the mode after the text. */
   bool begins_raw_text;
-  /* Some element is not where its tags are: see hp_builder. */
+  /* Some element is not where its tags are: see hp_speculative_state. */
   bool misnested;
   bool fostered; /* some node precedes an older sibling */
   /* Noah's Ark clause can read the flags of the elements of the run: see merge/ark.h. */
@@ -69,9 +79,7 @@ typedef struct hp_segment {
   bool prepared;
   bool form_may_be_open; /* at the begin: see hp_outer_context */
   hp_ref form;
-  uint32_t open, open_count; /* in the log's arrays */
-  uint32_t formatting, formatting_count;
-  uint32_t template_modes, template_count;
+  hp_log_range open_elements, formatting, templates;
   uint32_t errors_end, sightings_end;
   uint32_t token;
   hp_atom raw_name; /* element whose raw text contains the token; 0: none */

@@ -56,7 +56,7 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
 static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
   const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
   bool part = t && t->kind == HP_TOKEN_START_TAG && is_table_part(t->name);
-  bool in_body = s->base_mode == HP_IN_BODY;
+  bool in_body = s->assumes.base_mode == HP_IN_BODY;
   if (in_body && hp_is_table_mode(b->mode)) {
     if (!stays_in_table(b, s->anchor)) note_error(j, HPAR_UNDETECTED_FOSTER);
     if (part) note_error(j, HPAR_UNDETECTED_MODE);
@@ -135,8 +135,8 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
   j->closes = !found ? HP_CLOSES_NOTHING : found == b->stack.depth ? HP_CLOSES_CURRENT : HP_CLOSES_MORE;
   j->outer_depth = depth;
   j->outer_top = b->stack.entries[depth].node;
-  j->depth = depth + s->open_count;
-  j->top = s->open_count ? chunk->log.open[s->open + s->open_count - 1].node : b->stack.entries[depth].node;
+  j->depth = depth + s->open_elements.count;
+  j->top = s->open_elements.count ? chunk->log.open[s->open_elements.first + s->open_elements.count - 1].node : b->stack.entries[depth].node;
 }
 
 static bool as_expected(const hp_builder *b, const hp_audit *j) {
@@ -161,12 +161,12 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
     default: break;
   }
   if (is_table_part(t->name)) { /* ignored */
-    if (s->base_mode == HP_IN_BODY && !as_expected(b, j)) note_error(j, HPAR_UNDETECTED_MODE);
+    if (s->assumes.base_mode == HP_IN_BODY && !as_expected(b, j)) note_error(j, HPAR_UNDETECTED_MODE);
     return;
   }
   const hp_node *parent =
       j->depth <= b->stack.depth && b->stack.entries[j->depth].node == j->top ? node_at(b, j->top) : NULL;
-  if (hp_is_table_mode(s->base_mode)) {
+  if (hp_is_table_mode(s->assumes.base_mode)) {
     const hp_node *last = parent && parent->last ? node_at(b, parent->last) : NULL;
     bool is_inserted = last && last->kind == HPAR_NODE_ELEMENT && last->name == t->name;
     if (!is_inserted) note_error(j, HPAR_UNDETECTED_FOSTER);
@@ -195,10 +195,10 @@ void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk,
   switch (t->kind) {
     case HP_TOKEN_END_TAG: audit_end_tag(b, t, j); return;
     case HP_TOKEN_START_TAG:
-      if (s->base_mode == HP_IN_BODY || hp_is_table_mode(s->base_mode)) audit_start_tag(b, s, t, j);
+      if (s->assumes.base_mode == HP_IN_BODY || hp_is_table_mode(s->assumes.base_mode)) audit_start_tag(b, s, t, j);
       return;
     case HP_TOKEN_TEXT:
-      if (hp_is_table_mode(s->base_mode) && !(t->flags & HP_TEXT_WHITE)) note_error(j, HPAR_UNDETECTED_FOSTER);
+      if (hp_is_table_mode(s->assumes.base_mode) && !(t->flags & HP_TEXT_WHITE)) note_error(j, HPAR_UNDETECTED_FOSTER);
       return;
     default: return;
   }

@@ -36,14 +36,14 @@ static void print_segment(const hpar_document *document, const hp_log *log, uint
   print_bytes(page, s->start, s->end);
   if (s->anchor) printf("\n  run:");
   if (s->anchor) print_run(document, s->anchor);
-  if (s->open_count) printf("\n  open at its end:");
-  for (uint32_t i = 0; i < s->open_count; i++) {
-    hp_name name = hp_atom_name(&document->atoms, log->open[s->open + i].name);
+  if (s->open_elements.count) printf("\n  open at its end:");
+  for (uint32_t i = 0; i < s->open_elements.count; i++) {
+    hp_name name = hp_atom_name(&document->atoms, log->open[s->open_elements.first + i].name);
     printf(" %.*s", (int)name.length, name.bytes);
   }
-  if (s->questions) printf("\n  assumes:");
+  if (s->assumes.questions) printf("\n  assumes:");
   for (int i = 0; i < HP_ASSUMPTION_KINDS; i++)
-    if (s->questions >> i & 1) printf(" %s", hpar_assumption_name((hpar_assumption)i));
+    if (s->assumes.questions >> i & 1) printf(" %s", hpar_assumption_name((hpar_assumption)i));
   printf("\n  ended by: %s", ends[s->ends]);
   if (s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT) {
     const hp_token *token = &log->tokens[s->token];

@@ -83,11 +83,11 @@ static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   if (chunk->cut_short || !log->segment_count) return false;
   const hp_segment *s = &log->segments[log->segment_count - 1];
-  if (s->ends != HP_ENDS_CLEAN || s->ns != HPAR_NAMESPACE_HTML || w->outer.outer_ns != HPAR_NAMESPACE_HTML)
+  if (s->ends != HP_ENDS_CLEAN || s->assumes.ns != HPAR_NAMESPACE_HTML || w->outer.outer_ns != HPAR_NAMESPACE_HTML)
     return false;
-  if (s->base_mode != HP_IN_BODY && !hp_is_table_mode(s->base_mode)) return false;
-  for (uint32_t i = 0; i < s->open_count; i++)
-    if (log->open[s->open + i].ns != HPAR_NAMESPACE_HTML) return false;
+  if (s->assumes.base_mode != HP_IN_BODY && !hp_is_table_mode(s->assumes.base_mode)) return false;
+  for (uint32_t i = 0; i < s->open_elements.count; i++)
+    if (log->open[s->open_elements.first + i].ns != HPAR_NAMESPACE_HTML) return false;
   return true;
 }
 
