@@ -24,7 +24,8 @@ bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *
   if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
   const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
   if (is_doubtful(last, last->form_may_be_open)) return false;
-  if (last->ends != HP_ENDS_CLEAN || last->begins_raw_text || !last->open_elements.count || !next || next->start != last->end)
+  if (last->ends != HP_ENDS_CLEAN || last->begins_raw_text || !last->open_elements.count || !next ||
+      next->start != last->end)
     return false;
   c->left = left;
   c->position = last->end;

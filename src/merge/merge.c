@@ -281,8 +281,8 @@ static bool reparse_to_segment(hp_merger *m, const hp_chunk_work *chunk, const h
 
 /* Returns whether the segment is a deferred token and nothing else. */
 static bool is_token_only(const hp_segment *s) {
-  return s->ends == HP_ENDS_DEFER && !(s->tokens | s->assumes.questions | s->anchor | s->open_elements.count | s->raw_name) &&
-         !s->prepared;
+  return s->ends == HP_ENDS_DEFER &&
+         !(s->tokens | s->assumes.questions | s->anchor | s->open_elements.count | s->raw_name) && !s->prepared;
 }
 
 /* Builds the tokens of the next segments that have nothing else. Most of them are end tags. */

@@ -111,7 +111,8 @@ bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   if (!s->anchor || b->flags.takes_slowly || b->stack.max_depth != UINT32_MAX) return false;
   if (b->select.has_selectedcontent || b->select.walk.select) return false;
   if (!is_content_mode(b) || s->assumes.base_mode != HP_IN_BODY || b->flags.foster_parenting) return false;
-  if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR)) return false;
+  if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR))
+    return false;
   if (current(b)->name == HP_ATOM_TEMPLATE) return false; /* its contents are not its children */
   /* Then the clones are open before the first node. The run is the same below any parent. */
   if (!s->fostered && hp_run_begins_with_reconstruction(b, s)) return true;

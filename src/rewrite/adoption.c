@@ -105,7 +105,7 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
 /* Returns true if the rules of the segment exist up to its end. */
 static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   if (seg->reads_removal && r->edits.mute_depth) return false;
-  for (uint32_t i = seg->uses.first; i < seg->uses.first + seg->uses.count; i++) {
+  for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.first + seg->logged.uses.count; i++) {
     const hp_rule_use *use = &log->matches.uses[i];
     const hp_rule_state *state = &r->running.states[use->rule];
     uint64_t limit = r->rules->rules[use->rule].given.limit;
@@ -164,7 +164,7 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
   const hp_bits *seen = log->bits + seg->frame + 2 * ((size_t)log->versions + 1) * words +
                         version * r->matching.version_size / sizeof *seen;
   hp_matching_add_children(&r->matching, outer, (const hp_frame *)(const void *)seen);
-  for (uint32_t i = seg->types.first; i < seg->types.first + seg->types.count; i++) {
+  for (uint32_t i = seg->logged.types.first; i < seg->logged.types.first + seg->logged.types.count; i++) {
     const hp_saved_type *type = &log->names.types[i];
     hp_atom name = type->name;
     if (type->length) name = hp_names_add(&r->names, log->names.bytes.data + type->text, type->length);
@@ -176,7 +176,7 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
 
 /* Moves the records of the segment to the merger. */
 static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  for (uint32_t i = seg->records.first; i < seg->records.first + seg->records.count; i++)
+  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.first + seg->logged.records.count; i++)
     hp_end_records_adopt(&r->ends, &log->records[i], &r->unwind);
 }
 
@@ -265,20 +265,21 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
   adopted_output o = {.rewriter = r,
                       .log = log,
                       .is_muted = r->edits.mute_depth != 0,
-                      .piece = seg->pieces.first,
-                      .found = seg->found.first};
-  uint32_t note = seg->notes.first, last_note = note + seg->notes.count;
-  for (uint32_t i = seg->conditions.first; i < seg->conditions.first + seg->conditions.count; i++) {
+                      .piece = seg->logged.pieces.first,
+                      .found = seg->logged.found.first};
+  uint32_t note = seg->logged.notes.first, last_note = note + seg->logged.notes.count;
+  for (uint32_t i = seg->logged.conditions.first; i < seg->logged.conditions.first + seg->logged.conditions.count;
+       i++) {
     const hp_rewrite_condition *c = &log->conditions[i];
     while (note < last_note && log->notes.items[note].start <= c->start)
       adopt_note(&o, &log->notes.items[note++], depth);
     adopt_condition(&o, c, condition_holds(r, c, outer, version));
   }
   while (note < last_note) adopt_note(&o, &log->notes.items[note++], depth);
-  report_found(r, log, o.found, seg->found.first + seg->found.count);
+  report_found(r, log, o.found, seg->logged.found.first + seg->logged.found.count);
   adopt_counters(&o, seg->tags, seg->matches, seg->misplaced, depth + seg->depth);
   if (o.is_muted) return;
-  put_pieces(r, log, o.piece, seg->pieces.first + seg->pieces.count);
+  put_pieces(r, log, o.piece, seg->logged.pieces.first + seg->logged.pieces.count);
   e->copied = seg->mute_depth ? UINT64_MAX : seg->copied;
   hp_edits_add_counts(e, &seg->counts);
 }
@@ -303,7 +304,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   adopt_output(r, log, seg, outer, version, depth);
   adopt_children(r, log, seg, outer, version);
   r->edits.mute_depth += seg->mute_depth;
-  for (uint32_t i = seg->uses.first; i < seg->uses.first + seg->uses.count; i++)
+  for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.first + seg->logged.uses.count; i++)
     r->running.states[log->matches.uses[i].rule].matches += log->matches.uses[i].matches;
   if (seg->assumed.tokens) b->flags.prepared = false;
   adopt_text(r, seg);
@@ -316,17 +317,17 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
  * must run. */
 static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->outline.builder;
-  bool is_row = seg->split_name == HP_ATOM_TR;
+  bool is_row = seg->split.name == HP_ATOM_TR;
   if (is_row && (b->flags.ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
   if (!is_row && !can_run_first_half(b)) return false;
   hp_rewriter_end_text(r, seg->start);
   r->token.start = seg->start;
-  r->token.end = seg->split_end;
-  r->token.tag = (hp_outline_tag){.name = seg->split_name};
+  r->token.end = seg->split.end;
+  r->token.tag = (hp_outline_tag){.name = seg->split.name};
   hp_edits_mark(&r->edits, seg->start);
   r->token.is_tag = true;
   r->stats.tags++; /* for a callback that stops here; otherwise the second half counts the tag */
-  hp_outline_prepare(&r->outline, seg->split_name);
+  hp_outline_prepare(&r->outline, seg->split.name);
   r->stats.tags--;
   r->token.is_tag = false;
   return true;
@@ -366,7 +367,7 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     if (r->progress.phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
     if (!seg->begins_in_text) hp_rewriter_end_text(r, seg->start);
     if (lessons->scopes && (i || log->segment_count == 1)) hp_rewriter_write_scopes(r, lessons->scopes);
-    const bool is_halved = seg->split_name && run_first_half(r, seg);
+    const bool is_halved = seg->split.name && run_first_half(r, seg);
     read_truth(r);
     learn(r, log, seg, lessons->read);
     uint32_t version;

@@ -15,9 +15,9 @@ void hp_rewriter_take_comment(hpar_rewriter *r) {
   hp_outline_take_comment(&r->outline);
   if (hp_speculates(r)) hp_speculation_take_comment(r);
   if (r->running.comments && s->captures.token)
-    hp_rewriter_deliver_comment(r,
-                                &(hp_comment_place){r->token.start, r->token.end, hp_scanner_position(s, s->event.data_from),
-                                                    hp_scanner_position(s, s->event.data_to), s->comment.kind});
+    hp_rewriter_deliver_comment(r, &(hp_comment_place){r->token.start, r->token.end,
+                                                       hp_scanner_position(s, s->event.data_from),
+                                                       hp_scanner_position(s, s->event.data_to), s->comment.kind});
   hp_scratch_clear(&r->scratch);
 }
 
@@ -71,7 +71,8 @@ void hp_rewriter_take_doctype(hpar_rewriter *r) {
   r->token.end = hp_scanner_position(s, s->event.to);
   hp_edits_mark(&r->edits, r->token.start);
   hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-  bool forces = s->captures.token && read_doctype(s->event.data_from, s->event.data_to, s->event.data_to < s->event.to, &type);
+  bool forces =
+      s->captures.token && read_doctype(s->event.data_from, s->event.data_to, s->event.data_to < s->event.to, &type);
   if (type.name.bytes) {
     hp_name name = hp_lower_name(type.name.bytes, type.name.length, &hp_utf8, &r->scratch);
     hp_doctype lower = type;

@@ -228,7 +228,7 @@ static void run_rules(hpar_rewriter *r, hp_element *e) {
   const hp_matcher *m = &r->matching.matcher;
   uint32_t last = HP_SELECT_NONE;
   for (uint32_t w = 0; w < m->words; w++) {
-    for (hp_bits left = m->matched[w] & m->accepts[w]; left; left &= left - 1) {
+    for (hp_bits left = m->matched[w] & m->sets.accepts[w]; left; left &= left - 1) {
       uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
       if (selector == last) continue;
       last = selector;
@@ -243,7 +243,7 @@ static const hp_rule *find_only_setting(const hpar_rewriter *r) {
   const hp_matcher *m = &r->matching.matcher;
   uint32_t instruction = HP_SELECT_NONE;
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits found = m->matched[w] & m->accepts[w];
+    hp_bits found = m->matched[w] & m->sets.accepts[w];
     if (!found) continue;
     if (instruction != HP_SELECT_NONE || found & (found - 1)) return NULL;
     instruction = w * HP_BITS + (uint32_t)__builtin_ctzll(found);
@@ -298,15 +298,15 @@ static hp_atom find_attribute_name(hpar_rewriter *r, const hp_span *span) {
 
 /* Reads attributes of an HTML element up to the last one that a selector reads. */
 static const hp_attributes *read_known(hpar_rewriter *r) {
-  const uint32_t most = r->rules->attribute_count;
+  const uint32_t most = r->rules->reading.count;
   hp_spans *s = &r->token.spans;
   hp_attributes *block = NULL;
   if (!most) return NULL;
   for (uint32_t i = 0; i < s->count || hp_spans_next(s, &r->scratch); i++) {
     const hp_span *span = &s->items[i];
-    if (span->is_duplicate || !(r->rules->attribute_names >> span->bit & 1)) continue;
+    if (span->is_duplicate || !(r->rules->reading.names >> span->bit & 1)) continue;
     hp_atom atom = find_attribute_name(r, span);
-    hp_reading reading = atom < HP_KNOWN_ATOMS ? (hp_reading)r->rules->reads_attribute[atom] : HP_READS_NOTHING;
+    hp_reading reading = atom < HP_KNOWN_ATOMS ? (hp_reading)r->rules->reading.of[atom] : HP_READS_NOTHING;
     if (reading == HP_READS_NOTHING) continue;
     if (!block) {
       block = hp_scratch_take(&r->scratch, sizeof *block + most * sizeof(hp_attribute));
@@ -325,9 +325,9 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
   hp_spans *s = &r->token.spans;
   bool is_html = ns == HPAR_NAMESPACE_HTML;
   if (!r->token.has_spans) return NULL;
-  if (is_html && r->rules->reads_known) return read_known(r);
+  if (is_html && r->rules->reading.known_only) return read_known(r);
   hp_spans_complete(s, &r->scratch);
-  const uint64_t wanted = is_html ? r->rules->attribute_names : UINT64_MAX;
+  const uint64_t wanted = is_html ? r->rules->reading.names : UINT64_MAX;
   if (!(s->names & wanted)) return NULL;
   hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + s->count * sizeof(hp_attribute));
   block->count = 0;
@@ -341,7 +341,7 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
     if (!is_html)
       atom = hp_foreign_attribute_name(ns, atom);
     else if (atom < HP_KNOWN_ATOMS)
-      reading = (hp_reading)r->rules->reads_attribute[atom];
+      reading = (hp_reading)r->rules->reading.of[atom];
     if (reading == HP_READS_NOTHING) continue;
     if (reading == HP_READS_VALUE) value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
     block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};

@@ -9,7 +9,7 @@ static void find_successors(const hp_matching *s, hp_combinator combinator, hp_b
   const hp_matcher *m = &s->matcher;
   hp_bits carry = 0;
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits before = m->by_combinator[combinator][w];
+    hp_bits before = m->sets.by_combinator[combinator][w];
     bits[w] = before << 1 | carry;
     carry = before >> (HP_BITS - 1);
   }
@@ -26,9 +26,9 @@ void hp_matching_find_successors(const hp_matching *s, hp_bits *near, hp_bits *h
 
 /* Drops the counters of all frames. */
 static void reset_counters(hp_matching *s) {
-  s->counter_count = 1;
-  s->free_counter = s->counters_used = 0;
-  if (s->chain_count) memset(s->chains, 0, s->chain_count * sizeof *s->chains);
+  s->types.count = 1;
+  s->types.free = s->types.used = 0;
+  if (s->types.chain_count) memset(s->types.chains, 0, s->types.chain_count * sizeof *s->types.chains);
 }
 
 /* Adds the number of earlier children that a version assumes. */
@@ -55,7 +55,7 @@ void hp_matching_forget_counter(const hp_matching *s, hp_frame *frame, uint32_t 
 static uint32_t make_outer_frame(hp_matching *s, const hp_bits *bits, const hp_bits *next) {
   const uint32_t words = s->matcher.words;
   uint32_t index = hp_matching_new_frame(s);
-  memset(hp_frame_at(s, index), 0, s->frame_size);
+  memset(hp_frame_at(s, index), 0, s->frames.size);
   for (uint32_t v = 0; v < s->versions; v++, bits += 2 * (size_t)words) {
     hp_frame *frame = hp_frame_version(s, index, v);
     hp_bits *to = frame->bits, *later = to + 3 * (size_t)words;
@@ -135,8 +135,8 @@ const hp_frame *hp_matching_frame(const hp_matching *s, uint32_t frame, uint32_t
 
 const hp_type_counter *hp_matching_next_type(const hp_matching *s, uint32_t frame, const hp_type_counter *last) {
   if (!s->matcher.set->counts_types) return NULL;
-  uint32_t index = last ? last->in_frame : s->first_types[frame];
-  return index ? &s->counters[index] : NULL;
+  uint32_t index = last ? last->in_frame : s->frames.first_types[frame];
+  return index ? &s->types.counters[index] : NULL;
 }
 
 uint32_t hp_matching_adopt_frame(hp_matching *s, const hp_frame *from, const hp_bits *heir) {
@@ -178,7 +178,7 @@ uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_c
   const uint32_t versions = hp_next_bits_are_uniform(s) ? 1 : s->versions;
   uint32_t *known = hp_matching_known_frame(s, versions), frame = *known;
   if (frame && hp_frame_has_next_bits(s, frame, versions)) {
-    s->frame_next[frame]++;
+    s->frames.next[frame]++;
     return frame;
   }
   frame = hp_matching_new_frame(s);

@@ -9,7 +9,7 @@
 
 /* Returns a frame in its first version. */
 static inline hp_frame *hp_frame_at(const hp_matching *s, uint32_t frame) {
-  return (hp_frame *)(void *)(s->frames + frame * s->frame_size);
+  return (hp_frame *)(void *)(s->frames.bytes + frame * s->frames.size);
 }
 
 /* Returns a version of a frame. */
@@ -75,7 +75,7 @@ static inline uint32_t *hp_matching_known_frame(hp_matching *s, uint32_t version
   const hp_bits *bits = hp_next_bits(s);
   uint64_t hash = 0;
   for (uint32_t w = 0; w < 2 * versions * s->matcher.words; w++) hash = (hash ^ bits[w]) * HP_NAME_K1;
-  return &s->known[hash >> 61];
+  return &s->frames.known[hash >> 61];
 }
 
 uint32_t hp_matching_new_frame(hp_matching *matching);

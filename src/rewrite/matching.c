@@ -5,27 +5,29 @@
 #include "base/vector.h"
 
 uint32_t hp_matching_new_frame(hp_matching *s) {
-  uint32_t frame = s->free_frame;
+  uint32_t frame = s->frames.free;
   if (frame) {
-    s->free_frame = s->frame_next[frame];
+    s->frames.free = s->frames.next[frame];
   } else {
-    frame = s->frame_count;
-    if (frame >= s->frame_capacity)
-      s->frames = hp_grow_tight_bytes(s->frames, &s->frame_capacity, (size_t)frame + 1, s->frame_size, s->unwind);
-    hp_grow_tight(&s->frame_next, &s->next_capacity, (size_t)frame + 1, s->unwind);
-    if (s->matcher.set->counts_types) hp_grow_tight(&s->first_types, &s->type_capacity, (size_t)frame + 1, s->unwind);
-    s->frame_count++;
+    frame = s->frames.count;
+    if (frame >= s->frames.capacity)
+      s->frames.bytes =
+          hp_grow_tight_bytes(s->frames.bytes, &s->frames.capacity, (size_t)frame + 1, s->frames.size, s->unwind);
+    hp_grow_tight(&s->frames.next, &s->frames.next_capacity, (size_t)frame + 1, s->unwind);
+    if (s->matcher.set->counts_types)
+      hp_grow_tight(&s->frames.first_types, &s->frames.type_capacity, (size_t)frame + 1, s->unwind);
+    s->frames.count++;
   }
-  s->frame_next[frame] = 0;
-  if (s->matcher.set->counts_types) s->first_types[frame] = 0;
+  s->frames.next[frame] = 0;
+  if (s->matcher.set->counts_types) s->frames.first_types[frame] = 0;
   return frame;
 }
 
 void hp_matching_reset_frames(hp_matching *s) {
-  s->frame_count = s->free_frame = 0;
-  memset(s->known, 0, sizeof s->known);
+  s->frames.count = s->frames.free = 0;
+  memset(s->frames.known, 0, sizeof s->frames.known);
   for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++)
-    memset(hp_frame_at(s, hp_matching_new_frame(s)), 0, s->frame_size);
+    memset(hp_frame_at(s, hp_matching_new_frame(s)), 0, s->frames.size);
   hp_frame_at(s, HP_ROOT_FRAME)->is_uniform = hp_frame_at(s, HP_EMPTY_FRAME)->is_uniform = true;
   hp_frame_at(s, HP_EMPTY_FRAME)->element = s->outline->plain;
 }
@@ -33,15 +35,15 @@ void hp_matching_reset_frames(hp_matching *s) {
 /* Sets the size of frames, all of which are free. */
 static void set_versions(hp_matching *s, uint32_t versions) {
   const uint32_t words = s->matcher.words;
-  const size_t bytes = s->frame_capacity * s->frame_size;
+  const size_t bytes = s->frames.capacity * s->frames.size;
   hp_grow_tight(&s->bits, &s->bits_capacity, (2 + 3 * (size_t)versions) * words, s->unwind);
   s->versions = versions;
   s->matcher.active = s->bits;
-  s->matcher.accepts = s->bits + words;
+  s->matcher.sets.accepts = s->bits + words;
   s->matcher.matched = hp_matched_in(s, 0);
   s->version_size = hp_frame_size(&s->matcher);
-  s->frame_size = versions * s->version_size;
-  s->frame_capacity = (uint32_t)(bytes / s->frame_size);
+  s->frames.size = versions * s->version_size;
+  s->frames.capacity = (uint32_t)(bytes / s->frames.size);
 }
 
 void hp_matching_use_versions(hp_matching *s, uint32_t versions, hp_candidate_watch *watches,
@@ -57,47 +59,47 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_outline *outli
   s->unwind = unwind;
   s->matcher = rules->matcher;
   set_versions(s, 1);
-  memcpy(s->matcher.accepts, rules->matcher.accepts, s->matcher.words * sizeof *s->bits);
-  s->matcher.types = NULL;
+  memcpy(s->matcher.sets.accepts, rules->matcher.sets.accepts, s->matcher.words * sizeof *s->bits);
+  s->matcher.types.slots = NULL;
   s->matcher.watch = NULL;
   s->matcher.document = NULL;
   s->watches = NULL;
   s->counter = (hp_unknown_counter){0};
   s->holding = 0;
   s->outer = 0;
-  s->counter_count = 1;
-  s->free_counter = 0;
-  s->counters_used = s->chain_count = 0;
+  s->types.count = 1;
+  s->types.free = 0;
+  s->types.used = s->types.chain_count = 0;
   hp_matching_reset_frames(s);
 }
 
 void hp_matching_close(hp_matching *s) {
   hp_free(s->bits);
-  hp_free(s->frames);
-  hp_free(s->frame_next);
-  hp_free(s->first_types);
-  hp_free(s->counters);
-  hp_free(s->chains);
+  hp_free(s->frames.bytes);
+  hp_free(s->frames.next);
+  hp_free(s->frames.first_types);
+  hp_free(s->types.counters);
+  hp_free(s->types.chains);
   memset(s, 0, sizeof *s);
 }
 
 /*** counters of types ***/
 
 static uint32_t *chain_of(const hp_matching *s, uint32_t frame, uint64_t type) {
-  return &s->chains[hp_hash_mix(type * HP_NAME_K1 + frame) & (s->chain_count - 1)];
+  return &s->types.chains[hp_hash_mix(type * HP_NAME_K1 + frame) & (s->types.chain_count - 1)];
 }
 
 /* Doubles the number of chains. */
 static void grow_chains(hp_matching *s) {
   enum { MIN_CHAINS = 64 };
-  uint32_t count = s->chain_count ? 2 * s->chain_count : MIN_CHAINS;
-  hp_grow(&s->chains, &s->chain_capacity, count, s->unwind);
-  s->chain_count = count;
-  memset(s->chains, 0, count * sizeof *s->chains);
-  for (uint32_t frame = 0; frame < s->frame_count; frame++) {
-    for (uint32_t i = s->first_types[frame]; i; i = s->counters[i].in_frame) {
-      uint32_t *chain = chain_of(s, frame, s->counters[i].type);
-      s->counters[i].next = *chain;
+  uint32_t count = s->types.chain_count ? 2 * s->types.chain_count : MIN_CHAINS;
+  hp_grow(&s->types.chains, &s->types.chain_capacity, count, s->unwind);
+  s->types.chain_count = count;
+  memset(s->types.chains, 0, count * sizeof *s->types.chains);
+  for (uint32_t frame = 0; frame < s->frames.count; frame++) {
+    for (uint32_t i = s->frames.first_types[frame]; i; i = s->types.counters[i].in_frame) {
+      uint32_t *chain = chain_of(s, frame, s->types.counters[i].type);
+      s->types.counters[i].next = *chain;
       *chain = i;
     }
   }
@@ -106,33 +108,33 @@ static void grow_chains(hp_matching *s) {
 /* Returns the index of the counter in a chain, or 0. */
 static uint32_t find_counter(const hp_matching *s, uint32_t chain, uint32_t frame, uint64_t type) {
   uint32_t i = chain;
-  while (i && (s->counters[i].frame != frame || s->counters[i].type != type)) i = s->counters[i].next;
+  while (i && (s->types.counters[i].frame != frame || s->types.counters[i].type != type)) i = s->types.counters[i].next;
   return i;
 }
 
 uint32_t *hp_matching_type_counter(hp_matching *s, uint32_t frame, uint64_t type) {
-  if (s->counters_used >= s->chain_count) grow_chains(s);
+  if (s->types.used >= s->types.chain_count) grow_chains(s);
   uint32_t *chain = chain_of(s, frame, type);
   uint32_t index = find_counter(s, *chain, frame, type);
-  if (index) return &s->counters[index].count;
-  index = s->free_counter;
+  if (index) return &s->types.counters[index].count;
+  index = s->types.free;
   if (index) {
-    s->free_counter = s->counters[index].next;
+    s->types.free = s->types.counters[index].next;
   } else {
-    hp_grow(&s->counters, &s->counter_capacity, (size_t)s->counter_count + 1, s->unwind);
-    index = s->counter_count++;
+    hp_grow(&s->types.counters, &s->types.capacity, (size_t)s->types.count + 1, s->unwind);
+    index = s->types.count++;
   }
-  s->counters[index] = (hp_type_counter){type, frame, 0, *chain, s->first_types[frame]};
-  *chain = s->first_types[frame] = index;
-  s->counters_used++;
-  return &s->counters[index].count;
+  s->types.counters[index] = (hp_type_counter){type, frame, 0, *chain, s->frames.first_types[frame]};
+  *chain = s->frames.first_types[frame] = index;
+  s->types.used++;
+  return &s->types.counters[index].count;
 }
 
 uint32_t hp_matching_type_count(const hp_matching *s, hp_ref node, uint64_t type) {
-  if (!s->chain_count) return 0;
+  if (!s->types.chain_count) return 0;
   const uint32_t frame = hp_frame_of(s, node);
   const uint32_t index = find_counter(s, *chain_of(s, frame, type), frame, type);
-  return index ? s->counters[index].count : 0;
+  return index ? s->types.counters[index].count : 0;
 }
 
 static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
@@ -140,30 +142,30 @@ static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) 
 }
 
 static void free_counters(hp_matching *s, uint32_t frame) {
-  for (uint32_t i = s->first_types[frame], next; i; i = next) {
-    uint32_t *link = chain_of(s, frame, s->counters[i].type);
-    while (*link != i) link = &s->counters[*link].next;
-    *link = s->counters[i].next;
-    next = s->counters[i].in_frame;
-    s->counters[i].next = s->free_counter;
-    s->free_counter = i;
-    s->counters_used--;
+  for (uint32_t i = s->frames.first_types[frame], next; i; i = next) {
+    uint32_t *link = chain_of(s, frame, s->types.counters[i].type);
+    while (*link != i) link = &s->types.counters[*link].next;
+    *link = s->types.counters[i].next;
+    next = s->types.counters[i].in_frame;
+    s->types.counters[i].next = s->types.free;
+    s->types.free = i;
+    s->types.used--;
   }
-  s->first_types[frame] = 0;
+  s->frames.first_types[frame] = 0;
 }
 
 void hp_matching_free_frame(hp_matching *s, hp_ref node) {
   uint32_t frame = hp_outline_node(s->outline, node)->next;
   if (s->rules->skips_tags && hp_frame_at(s, frame)->element == node) hp_frame_at(s, frame)->element = 0;
-  if (s->frame_next[frame]) {
-    s->frame_next[frame]--;
+  if (s->frames.next[frame]) {
+    s->frames.next[frame]--;
     return;
   }
   if (s->matcher.set->counts_types) free_counters(s, frame);
   for (uint32_t i = 0; i < HP_KNOWN_FRAMES; i++)
-    if (s->known[i] == frame) s->known[i] = 0;
-  s->frame_next[frame] = s->free_frame;
-  s->free_frame = frame;
+    if (s->frames.known[i] == frame) s->frames.known[i] = 0;
+  s->frames.next[frame] = s->frames.free;
+  s->frames.free = frame;
 }
 
 /*** matching ***/
@@ -176,13 +178,13 @@ static bool match_in(hp_matching *s, hp_frame *parent, const hp_subject *subject
 
 static bool accepts_none(const hp_matching *s, const hp_bits *matched) {
   for (uint32_t w = 0; w < s->matcher.words; w++)
-    if (matched[w] & s->matcher.accepts[w]) return false;
+    if (matched[w] & s->matcher.sets.accepts[w]) return false;
   return true;
 }
 
 static bool accept_the_same(const hp_matching *s, const hp_bits *a, const hp_bits *b) {
   for (uint32_t w = 0; w < s->matcher.words; w++)
-    if ((a[w] ^ b[w]) & s->matcher.accepts[w]) return false;
+    if ((a[w] ^ b[w]) & s->matcher.sets.accepts[w]) return false;
   return true;
 }
 
@@ -252,7 +254,7 @@ static inline bool make_bits(hp_matching *s, uint32_t parent, uint32_t versions)
     hp_bits carry[2] = {0, 0};
     for (uint32_t w = 0; w < m->words; w++) {
       for (uint32_t i = 0; i < 2; i++) {
-        hp_bits followed = matched[w] & m->by_combinator[combinators[i]][w];
+        hp_bits followed = matched[w] & m->sets.by_combinator[combinators[i]][w];
         any |= made[i * m->words + w] = followed << 1 | carry[i] | (i ? heir[w] : 0);
         carry[i] = followed >> (HP_BITS - 1);
       }
@@ -287,7 +289,7 @@ static inline __attribute__((always_inline)) void set_frame(hp_matching *s, uint
   const uint32_t words = s->matcher.words;
   uint32_t found = find_frame(s, parent, versions), index = found ? found : hp_matching_new_frame(s);
   if (found) {
-    s->frame_next[index]++;
+    s->frames.next[index]++;
   } else {
     hp_frame_take_next_bits(s, index, versions);
     *hp_matching_known_frame(s, versions) = index;
@@ -317,7 +319,7 @@ static bool inherits_frame(const hp_matching *s, uint32_t parent) {
 
 static __attribute__((noinline)) void set_all_versions(hp_matching *s, uint32_t parent, hp_ref ref) {
   if (inherits_frame(s, parent)) {
-    s->frame_next[parent]++;
+    s->frames.next[parent]++;
     use_frame(s, parent, ref, false);
     return;
   }
@@ -423,12 +425,12 @@ void hp_matching_retire(hp_matching *s, uint32_t rule) {
   for (uint32_t i = 0; i < set->instructions_count; i++) {
     uint32_t selector = set->instructions[i].selector;
     if (selector != HP_SELECT_NONE && s->rules->of_selector[selector] == rule)
-      s->matcher.accepts[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
+      s->matcher.sets.accepts[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
   }
 }
 
 size_t hp_matching_memory(const hp_matching *s) {
-  return s->frame_capacity * s->frame_size + (s->next_capacity + s->type_capacity) * sizeof(uint32_t) +
-         s->counter_capacity * sizeof *s->counters + s->bits_capacity * sizeof *s->bits +
-         s->chain_capacity * sizeof *s->chains;
+  return s->frames.capacity * s->frames.size + (s->frames.next_capacity + s->frames.type_capacity) * sizeof(uint32_t) +
+         s->types.capacity * sizeof *s->types.counters + s->bits_capacity * sizeof *s->bits +
+         s->types.chain_capacity * sizeof *s->types.chains;
 }

@@ -29,6 +29,24 @@ typedef struct hp_unknown_counter {
   uint32_t slot; /* of a counter in the frame; HP_SELECT_NONE: the number of children */
 } hp_unknown_counter;
 
+/* Each frame has all versions. */
+typedef struct hp_frame_pool {
+  char *bytes;
+  size_t size;           /* of a frame */
+  uint32_t *next;        /* of a free frame: the next one; of others: nodes that use it, less 1 */
+  uint32_t *first_types; /* by frame: the first type counter */
+  uint32_t count, capacity, next_capacity, type_capacity, free;
+  uint32_t known[HP_KNOWN_FRAMES]; /* by hash: the last frame in use, or 0 */
+} hp_frame_pool;
+
+typedef struct hp_type_counters {
+  hp_type_counter *counters; /* index 0 is unused */
+  uint32_t count, capacity, free;
+  uint32_t used;
+  uint32_t *chains;
+  uint32_t chain_count, chain_capacity; /* a power of two, or 0 */
+} hp_type_counters;
+
 typedef struct hp_matching {
   const hpar_rules *rules;
   hp_outline *outline;
@@ -37,21 +55,13 @@ typedef struct hp_matching {
   hp_bits *bits;
   uint32_t bits_capacity;
   uint32_t versions; /* a worker matches under several hypotheses; otherwise 1 */
-  char *frames;
-  uint32_t *frame_next;  /* of a free frame: the next one; of others: nodes that use it, less 1 */
-  uint32_t *first_types; /* by frame: the first type counter */
-  uint32_t frame_count, frame_capacity, next_capacity, type_capacity, free_frame;
-  uint32_t holding;                /* versions in which the last element matches; 0: all or none */
-  uint32_t known[HP_KNOWN_FRAMES]; /* by hash: the last frame in use, or 0 */
-  size_t frame_size, version_size; /* of a frame with all versions; of one version */
-  hp_unknown_counter counter;      /* period 0: the versions differ in their bits only */
-  hp_candidate_watch *watches;     /* by version; NULL unless there are several */
-  hp_type_counter *counters;       /* index 0 is unused */
-  uint32_t counter_count, counter_capacity, free_counter;
-  uint32_t counters_used;
-  uint32_t *chains;                     /* of counters */
-  uint32_t chain_count, chain_capacity; /* a power of two, or 0 */
-  hp_ref outer;                         /* of a worker: the outer current node; 0: none */
+  hp_frame_pool frames;
+  hp_type_counters types;
+  uint32_t holding;            /* versions in which the last element matches; 0: all or none */
+  hp_ref outer;                /* of a worker: the outer current node; 0: none */
+  size_t version_size;         /* of one version of a frame */
+  hp_unknown_counter counter;  /* period 0: the versions differ in their bits only */
+  hp_candidate_watch *watches; /* by version; NULL unless there are several */
   hp_unwind *unwind;
 } hp_matching;
 
@@ -119,8 +129,8 @@ uint32_t hp_matching_frame_with(hp_matching *matching, const hp_bits *bits, bool
 static inline bool hp_matching_reads_tag(const hp_matching *s, hp_atom name) {
   const hp_matcher *m = &s->matcher;
   if (s->rules->needs_attributes || s->rules->has_universal || s->rules->needs_every_tag) return true;
-  if (name < HP_KNOWN_ATOMS) return m->tag_rows[name] || name == HP_ATOM_IMAGE || hp_svg_tag_name(name) != name;
-  return m->tags.slots;
+  if (name < HP_KNOWN_ATOMS) return m->index.tag_rows[name] || name == HP_ATOM_IMAGE || hp_svg_tag_name(name) != name;
+  return m->index.tags.slots;
 }
 
 size_t hp_matching_memory(const hp_matching *matching);

@@ -259,14 +259,14 @@ static bool is_any(const hp_bits *bits, uint32_t words) {
 
 static void note_reading(hpar_rules *rules, hp_atom attribute, hp_reading reading) {
   hp_name name = hp_atom_name(&rules->document->atoms, attribute);
-  rules->attribute_names |= (uint64_t)1 << hp_attribute_bit(name.bytes, name.length);
+  rules->reading.names |= (uint64_t)1 << hp_attribute_bit(name.bytes, name.length);
   for (uint32_t i = 0; i < name.length; i++) /* a tag may have the name in another encoding */
-    if ((unsigned char)name.bytes[i] >= 0x80) rules->attribute_names = UINT64_MAX;
+    if ((unsigned char)name.bytes[i] >= 0x80) rules->reading.names = UINT64_MAX;
   if (attribute >= HP_KNOWN_ATOMS) {
-    rules->reads_known = false;
-  } else if (rules->reads_attribute[attribute] < reading) {
-    rules->attribute_count += !rules->reads_attribute[attribute];
-    rules->reads_attribute[attribute] = (uint8_t)reading;
+    rules->reading.known_only = false;
+  } else if (rules->reading.of[attribute] < reading) {
+    rules->reading.count += !rules->reading.of[attribute];
+    rules->reading.of[attribute] = (uint8_t)reading;
   }
 }
 
@@ -274,7 +274,7 @@ static void note_reading(hpar_rules *rules, hp_atom attribute, hp_reading readin
 static void find_attributes(hpar_rules *rules) {
   static const hp_atom of_forms[] = {HP_ATOM_TYPE, HP_ATOM_SELECTED, HP_ATOM_CHECKED, HP_ATOM_DISABLED};
   const hpar_selectors *set = rules->selectors;
-  rules->reads_known = true;
+  rules->reading.known_only = true;
   for (uint32_t i = 0; i < set->tests_count; i++) {
     const hp_test *test = &set->tests[i];
     switch ((hp_test_kind)test->kind) {
@@ -301,7 +301,7 @@ static void find_attributes(hpar_rules *rules) {
 static void find_fast_tags(hpar_rules *rules) {
   if (rules->needs_attributes || rules->has_universal) return;
   for (hp_atom name = 0; name < HP_KNOWN_ATOMS; name++)
-    if (!rules->matcher.tag_rows[name]) rules->starts[name] = hp_fused_starts[name];
+    if (!rules->matcher.index.tag_rows[name]) rules->starts[name] = hp_fused_starts[name];
 }
 
 static void find_needs(hpar_rules *rules) {
@@ -315,8 +315,8 @@ static void find_needs(hpar_rules *rules) {
     if (combinator == HP_COMBINATOR_NEXT || combinator == HP_COMBINATOR_LATER) rules->needs_every_tag = true;
   }
   rules->needs_frames |= rules->needs_every_tag;
-  rules->needs_attributes = m->ids.slots || m->classes.slots || m->attributes.slots;
-  rules->has_universal = is_any(m->universal, m->words);
+  rules->needs_attributes = m->index.ids.slots || m->index.classes.slots || m->index.attributes.slots;
+  rules->has_universal = is_any(m->sets.universal, m->words);
   for (uint32_t i = 0; i < rules->count; i++) rules->reads_implied |= rules->rules[i].given.implied;
   rules->skips_tags = !rules->needs_every_tag;
   find_fast_tags(rules);

@@ -47,6 +47,14 @@ static inline bool hp_rule_may_retire(const hp_rule *rule) { return hp_rule_has_
 /* What selectors read of an attribute. */
 typedef enum hp_reading { HP_READS_NOTHING, HP_READS_NAME, HP_READS_VALUE } hp_reading;
 
+/* What the rules read of attributes. */
+typedef struct hp_attribute_reading {
+  uint8_t of[HP_KNOWN_ATOMS]; /* hp_reading, in HTML elements; the rules read all others */
+  uint64_t names;             /* bits of hp_attribute_bit: what HTML elements need */
+  uint32_t count;             /* of the entries of `of` that read */
+  bool known_only;            /* selectors read no other attributes of HTML elements */
+} hp_attribute_reading;
+
 struct hpar_rules {
   hp_in_use use;             /* each stream is one */
   hpar_selectors *selectors; /* of the rules that have one, in order */
@@ -60,17 +68,14 @@ struct hpar_rules {
   hpar_document *document; /* its atoms are the names of the selectors */
   hp_matcher matcher;      /* bound to them; rewriters copy it */
   bool is_compiled;
-  uint8_t reads_attribute[HP_KNOWN_ATOMS]; /* hp_reading, in HTML elements; they read all others */
-  uint64_t attribute_names;                /* bits of hp_attribute_bit: what HTML elements need */
-  uint32_t attribute_count;                /* of the entries of reads_attribute that read */
-  bool reads_known;                        /* selectors read no other attributes of HTML elements */
-  bool needs_frames;                       /* matching needs the open elements */
-  bool needs_every_tag;                    /* matching counts elements */
-  bool needs_attributes;                   /* some compound is found by an attribute alone */
-  bool has_universal;                      /* some compound matches any name */
-  bool reads_implied;                      /* some rule matches elements without a tag */
-  bool skips_tags;                         /* tags that match nothing have no effect on matching */
-  uint8_t starts[HP_KNOWN_ATOMS];          /* for hp_outline_fast: OTHER for tags that may match */
+  hp_attribute_reading reading;
+  bool needs_frames;              /* matching needs the open elements */
+  bool needs_every_tag;           /* matching counts elements */
+  bool needs_attributes;          /* some compound is found by an attribute alone */
+  bool has_universal;             /* some compound matches any name */
+  bool reads_implied;             /* some rule matches elements without a tag */
+  bool skips_tags;                /* tags that match nothing have no effect on matching */
+  uint8_t starts[HP_KNOWN_ATOMS]; /* for hp_outline_fast: OTHER for tags that may match */
 };
 
 /* Ends a use of the rules. A callback may have destroyed them: then they are freed. */

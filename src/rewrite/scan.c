@@ -229,7 +229,8 @@ static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
   if (common(s, at, "<!--", 4) == 4) return begin_declaration(s, at, HP_SCAN_IN_COMMENT, 4);
   if (common(s, at, "<!doctype", 9) == 9) return begin_declaration(s, at, HP_SCAN_IN_DOCTYPE, 9);
   if (common(s, at, "<![CDATA[", 9) == 9) {
-    if (!s->takes_cdata || !s->takes_cdata(s->cdata_context)) return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
+    if (!s->takes_cdata || !s->takes_cdata(s->cdata_context))
+      return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
     s->state = HP_SCAN_IN_SECTION;
     s->after_lead = false;
     return emit(s, HP_SCAN_MARKER, at, at + 9);

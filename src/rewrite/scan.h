@@ -35,9 +35,9 @@ typedef enum hp_scan_state {
 
 /* The comment or declaration at the place. */
 typedef struct hp_scanned_comment {
-  uint8_t length; /* bytes of data, up to 3 */
-  char tail[3];   /* the last of them */
-  uint8_t kind;   /* 0: "<!--", else the bytes before the data of another declaration */
+  uint8_t length;     /* bytes of data, up to 3 */
+  char tail[3];       /* the last of them */
+  uint8_t kind;       /* 0: "<!--", else the bytes before the data of another declaration */
   const char *closer; /* what an incomplete comment at the end lacks; NULL: none */
 } hp_scanned_comment;
 

@@ -198,7 +198,7 @@ void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
 
 /* Opens the scopes of the elements that the segment leaves open. */
 void hp_rewriter_adopt_scopes(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  for (uint32_t i = seg->records.first; i < seg->records.first + seg->records.count; i++) {
+  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.first + seg->logged.records.count; i++) {
     const hp_end_record *record = &r->ends.items[log->records[i].moved_to];
     for (uint32_t k = 0; k < record->scope_depth && record->scopes.count; k++)
       for (uint32_t n = 0; n < record->scopes.count; n++) hp_rewriter_change_scope(r, record->scopes.items[n], true);

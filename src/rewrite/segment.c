@@ -89,7 +89,7 @@ void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
 static bool edits_only_attributes(const hpar_rewriter *r) {
   const hp_matcher *m = &r->matching.matcher;
   for (uint32_t w = 0; w < m->words; w++)
-    for (hp_bits left = m->matched[w] & m->accepts[w]; left; left &= left - 1) {
+    for (hp_bits left = m->matched[w] & m->sets.accepts[w]; left; left &= left - 1) {
       uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
       if (!hp_rule_edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]])) return false;
     }
@@ -160,17 +160,18 @@ static void assume_in_advance(hpar_rewriter *r) {
 static void begin_frames(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   const size_t words = r->matching.matcher.words;
-  const hp_bits *known = p->learned_near, *values = known + words;
-  memcpy(p->predicted, p->knows_next ? p->next_bits : p->later_bits, 2 * p->versions * words * sizeof *p->bits);
+  const hp_bits *known = p->frame.learned_near, *values = known + words;
+  memcpy(p->frame.predicted, p->frame.knows_next ? p->frame.next : p->frame.later,
+         2 * p->versions * words * sizeof *p->frame.memory);
   for (uint32_t v = 0; v < p->versions; v++) {
-    hp_bits *near = p->predicted + 2 * v * words, *own_later = p->watches[v].own_later;
-    for (size_t w = 0; w < words && !p->knows_next; w++) near[w] = (near[w] & ~known[w]) | values[w];
+    hp_bits *near = p->frame.predicted + 2 * v * words, *own_later = p->watches[v].own_later;
+    for (size_t w = 0; w < words && !p->frame.knows_next; w++) near[w] = (near[w] & ~known[w]) | values[w];
     if (own_later) memset(own_later, 0, words * sizeof *own_later);
     p->watches[v].min_children = 0;
   }
-  p->knows_next = false;
-  memset(p->read, 0, 2 * words * sizeof *p->read);
-  hp_matching_begin_segment(&r->matching, r->outline.builder.stack.entries[0].node, p->predicted);
+  p->frame.knows_next = false;
+  memset(p->frame.read, 0, 2 * words * sizeof *p->frame.read);
+  hp_matching_begin_segment(&r->matching, r->outline.builder.stack.entries[0].node, p->frame.predicted);
 }
 
 /* Begins a segment on the predicted outer context. */
@@ -178,15 +179,15 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
   hp_speculation *p = r->parallel.speculation;
   const hp_scanner *s = &r->scanner;
   const bool in_text = !hp_scanner_begins_markup(s, s->begin + (start - s->position));
-  for (uint32_t i = p->now.uses.first; i < p->log->matches.use_count; i++)
+  for (uint32_t i = p->now.logged.uses.first; i < p->log->matches.use_count; i++)
     r->running.states[p->log->matches.uses[i].rule].matches = 0;
   p->now = (hp_rewrite_segment){.start = start,
                                 .begins_in_text = in_text,
-                                .pieces.first = p->log->output.piece_count,
-                                .conditions.first = p->log->condition_count,
-                                .found.first = p->log->matches.found_count,
-                                .uses.first = p->log->matches.use_count,
-                                .notes.first = p->log->notes.count};
+                                .logged.pieces.first = p->log->output.piece_count,
+                                .logged.conditions.first = p->log->condition_count,
+                                .logged.found.first = p->log->matches.found_count,
+                                .logged.uses.first = p->log->matches.use_count,
+                                .logged.notes.first = p->log->notes.count};
   p->joined_piece = p->log->output.piece_count;
   p->outer.now = (hp_segment){.assumes.modes = ~0u, .assumes.base_mode = mode, .assumes.ns = ns};
   p->outer.base_mode = mode;
@@ -258,7 +259,7 @@ static void save_outer_frame(hpar_rewriter *r) {
   save_frame(r, outer->next);
   for (uint32_t v = 0; v < p->versions; v++) {
     hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits + place) + v * r->matching.version_size);
-    memcpy(saved->bits + 3 * (size_t)words, p->watches[v].own_later, words * sizeof *p->bits);
+    memcpy(saved->bits + 3 * (size_t)words, p->watches[v].own_later, words * sizeof *p->frame.memory);
     hp_matching_forget_counter(&r->matching, saved, v);
   }
   save_types(r, outer->next, UINT32_MAX);
@@ -279,10 +280,10 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
   const uint32_t words = r->matching.matcher.words;
   const bool counts = !r->rules->skips_tags;
   p->now.frame = log->bit_count;
-  p->now.types.first = log->names.type_count;
+  p->now.logged.types.first = log->names.type_count;
   if (!r->rules->needs_frames) return;
-  save_bits(r, p->predicted, 2 * p->versions * words);
-  save_bits(r, p->read, 2 * words);
+  save_bits(r, p->frame.predicted, 2 * p->versions * words);
+  save_bits(r, p->frame.read, 2 * words);
   if (counts) save_outer_frame(r);
   for (uint32_t i = first; i < log->outline.entry_count; i++) {
     uint32_t *next = &log->outline.entries[i].next, frame = *next;
@@ -294,7 +295,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
     else
       save_frame_bits(r, frame);
   }
-  p->now.types.count = log->names.type_count - p->now.types.first;
+  p->now.logged.types.count = log->names.type_count - p->now.logged.types.first;
   for (uint32_t v = 0; v < p->versions; v++)
     if (p->watches[v].min_children > p->now.min_children) p->now.min_children = p->watches[v].min_children;
 }
@@ -303,7 +304,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
 static void save_records(hpar_rewriter *r, uint32_t first) {
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
-  p->now.records.first = log->record_count;
+  p->now.logged.records.first = log->record_count;
   for (uint32_t i = first; i < log->outline.entry_count; i++) {
     hp_outline_entry *e = &log->outline.entries[i];
     if (!e->previous) continue;
@@ -320,11 +321,11 @@ static void save_records(hpar_rewriter *r, uint32_t first) {
     moved->users++;
     moved->scope_depth += i < p->now.state.entries + p->now.state.open_count;
   }
-  p->now.records.count = log->record_count - p->now.records.first;
+  p->now.logged.records.count = log->record_count - p->now.logged.records.first;
 }
 
 /* Returns true if the segment saves the merger nothing. */
-static bool is_empty(const hp_speculation *p) { return !p->outer.now.tokens && !p->now.split_name; }
+static bool is_empty(const hp_speculation *p) { return !p->outer.now.tokens && !p->now.split.name; }
 
 /* Ends the segment at `end` and appends it to the log, unless it is unusable. */
 void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
@@ -346,18 +347,18 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     now->copied = r->text.is_open && r->running.texts ? r->text.start : end;
     hp_speculation_apply_edits(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
-    now->pieces.count = p->log->output.piece_count - now->pieces.first;
-    now->conditions.count = p->log->condition_count - now->conditions.first;
-    now->found.count = p->log->matches.found_count - now->found.first;
-    now->uses.count = p->log->matches.use_count - now->uses.first;
-    for (uint32_t i = now->uses.first; i < p->log->matches.use_count; i++)
+    now->logged.pieces.count = p->log->output.piece_count - now->logged.pieces.first;
+    now->logged.conditions.count = p->log->condition_count - now->logged.conditions.first;
+    now->logged.found.count = p->log->matches.found_count - now->logged.found.first;
+    now->logged.uses.count = p->log->matches.use_count - now->logged.uses.first;
+    for (uint32_t i = now->logged.uses.first; i < p->log->matches.use_count; i++)
       p->log->matches.uses[i].matches = r->running.states[p->log->matches.uses[i].rule].matches;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;
     now->depth = r->stats.depth;
     now->counts = hp_edits_take_counts(&r->edits);
-    now->notes.count = p->log->notes.count - now->notes.first;
+    now->logged.notes.count = p->log->notes.count - now->logged.notes.first;
     now->mute_depth = r->edits.mute_depth;
     now->text = r->text;
     hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);

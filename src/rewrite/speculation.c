@@ -39,9 +39,9 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   p->next_ns = b->stack.entries[0].ns;
   hp_predict_mode_after(b, t, &p->next_mode);
   hp_predict_namespace_after(b, t, &p->next_mode, &p->next_ns);
-  p->knows_next = r->rules->needs_frames && b->stack.depth && t->kind == HP_TOKEN_START_TAG;
-  if (p->knows_next)
-    hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->stack.top->node), p->next_bits);
+  p->frame.knows_next = r->rules->needs_frames && b->stack.depth && t->kind == HP_TOKEN_START_TAG;
+  if (p->frame.knows_next)
+    hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->stack.top->node), p->frame.next);
   hp_speculation_end_segment(r, end, t);
   p->outer.disposition = HP_DISPOSITION_LOCAL;
   p->seeks = true;
@@ -59,8 +59,8 @@ static void split_tag(hpar_rewriter *r, const hp_token *t) {
   hp_speculation_end_segment(r, r->token.start, NULL);
   p->outer.confident = confident;
   hp_speculation_begin_segment(r, r->token.start, mode, ns);
-  p->now.split_name = t->name;
-  p->now.split_end = r->token.end;
+  p->now.split.name = t->name;
+  p->now.split.end = r->token.end;
   r->stats.tags = 1;
   hp_outline_take_tag(&r->outline, &r->token.tag);
 }
@@ -224,8 +224,8 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->templates.count &&
               !(r->text.is_open && r->running.texts);
   if (ends) {
-    p->knows_next = r->rules->needs_frames && !r->rules->skips_tags;
-    if (p->knows_next) hp_matching_outer_bits(&r->matching, b->stack.entries[0].node, p->next_bits);
+    p->frame.knows_next = r->rules->needs_frames && !r->rules->skips_tags;
+    if (p->frame.knows_next) hp_matching_outer_bits(&r->matching, b->stack.entries[0].node, p->frame.next);
     hp_speculation_end_segment(r, at, NULL);
     hp_speculation_begin_segment(r, at, p->outer.base_mode, b->stack.entries[0].ns);
   }
@@ -277,7 +277,7 @@ static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
   const hpar_rules *rules = r->rules;
   const hpar_selectors *set = r->matching.matcher.set;
   const uint32_t words = r->matching.matcher.words;
-  hp_bits *accepts = r->matching.matcher.accepts;
+  hp_bits *accepts = r->matching.matcher.sets.accepts;
   hp_grow(&p->deferring_space, &p->deferring_capacity, words, &r->unwind);
   memset(p->deferring_space, 0, words * sizeof *p->deferring_space);
   for (uint32_t i = 0; i < set->instructions_count; i++) {
@@ -346,8 +346,8 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
                         .limit = input->position + chunk->limit,
                         .checkpoint_bytes = checkpoint_bytes,
                         .passed = passed,
-                        .bits = kept.bits,
-                        .bit_capacity = kept.bit_capacity,
+                        .frame.memory = kept.frame.memory,
+                        .frame.capacity = kept.frame.capacity,
                         .deferring_space = kept.deferring_space,
                         .deferring_capacity = kept.deferring_capacity,
                         .scopes = kept.scopes,

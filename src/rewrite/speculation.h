@@ -79,19 +79,24 @@ typedef struct hp_saved_name {
   uint32_t offset, length;
 } hp_saved_name;
 
+typedef struct hp_rewrite_ranges {
+  hp_log_range types, records, pieces, conditions, found, uses, notes;
+} hp_rewrite_ranges;
+
 typedef struct hp_rewrite_segment {
   hp_segment assumed;  /* the assumptions about the outer context */
   uint64_t start, end; /* positions in the input */
-  /* The merger first runs the first half of this start tag, which ends at split_end; or 0. */
-  hp_atom split_name;
-  uint64_t split_end;
+  struct {
+    hp_atom name;
+    uint64_t end;
+  } split; /* the start tag whose first half the merger runs first; or 0 */
   hp_outline_state state;
   /* In `bits`: for each version the predicted near and heir bits of the outer frame, then the bits
    * that were read. If selectors count elements: then the outer frame of each version, with the
    * children of the segment. */
   uint32_t frame;
   uint32_t min_children; /* that the outer current node has at least before the segment */
-  hp_log_range types, records, pieces, conditions, found, uses, notes;
+  hp_rewrite_ranges logged;
   uint32_t scopes;     /* in `bits`, by rule: the worker predicts that its scope is open outside */
   bool begins_in_text; /* the bytes at `start` are no markup */
   bool has_comments, has_doctypes;
@@ -166,6 +171,17 @@ typedef struct hp_rewrite_log {
 /* A worker matches elements under several hypotheses, or versions, of the outer frame. */
 enum { HP_MAX_VERSIONS = 4, HP_MAX_ALTERNATIVES = HP_MAX_VERSIONS - 1, HP_MAX_LESSONS = 16 };
 
+/* Near and heir bits of the outer frame, for each version, in one block of memory. */
+typedef struct hp_predicted_frame {
+  hp_bits *predicted, *later; /* for this segment; for later ones */
+  hp_bits *next;              /* for the next one, if `knows_next` */
+  bool knows_next;
+  hp_bits *read;         /* that elements have read */
+  hp_bits *learned_near; /* near bits and their values, see hp_rewrite_chunk */
+  hp_bits *memory;
+  uint32_t capacity;
+} hp_predicted_frame;
+
 typedef struct hp_speculation {
   hp_outer_context outer;
   hp_rewrite_log *log;
@@ -179,14 +195,7 @@ typedef struct hp_speculation {
   bool has_ended;
   bool may_defer; /* a rule of the merger, or a declaration of the encoding, may follow */
   uint8_t next_mode, next_ns;
-  /* Near and heir bits of the outer frame, for each version: the prediction for this segment; that
-   * for later ones; that for the next one, if `knows_next`. */
-  hp_bits *predicted, *later_bits, *next_bits;
-  hp_bits *read;         /* near and heir bits that elements have read */
-  hp_bits *learned_near; /* near bits and their values, see hp_rewrite_chunk */
-  bool knows_next;
-  hp_bits *bits; /* the memory of all sets */
-  uint32_t bit_capacity;
+  hp_predicted_frame frame;
   uint32_t versions; /* hypotheses about the outer frame */
   hp_candidate_watch watches[HP_MAX_VERSIONS];
   uint64_t min_limit; /* see hp_rule_needs_merger */

@@ -18,7 +18,7 @@ hp_rewrite_team *hp_rewrite_team_create(void) {
 
 static void free_worker(hp_rewrite_worker *w) {
   hpar_rewriter_destroy(w->rewriter);
-  hp_free(w->speculation.bits);
+  hp_free(w->speculation.frame.memory);
   hp_free(w->speculation.deferring_space);
   hp_free(w->speculation.scopes);
 }

@@ -320,8 +320,8 @@ static void sweep_names(hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
   hp_names_mark(&r->names, b->fragment.context.name);
   for (uint32_t i = 1; i <= b->stack.depth; i++) hp_names_mark(&r->names, b->stack.entries[i].name);
-  for (uint32_t i = 1; i < r->matching.counter_count; i++)
-    hp_names_mark(&r->names, (hp_atom)r->matching.counters[i].type);
+  for (uint32_t i = 1; i < r->matching.types.count; i++)
+    hp_names_mark(&r->names, (hp_atom)r->matching.types.counters[i].type);
   hp_names_sweep(&r->names, b->stack.depth);
 }
 

@@ -234,19 +234,19 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   enum { SETS = 12, SETS_OF_VERSION = 7, MOST_WORDS = 4 };
   hp_speculation *p = r->parallel.speculation;
   const size_t words = r->matching.matcher.words;
-  hp_grow(&p->bits, &p->bit_capacity, (SETS + SETS_OF_VERSION * HP_MAX_VERSIONS) * words, &r->unwind);
-  hp_bits *bits = p->bits;
+  hp_grow(&p->frame.memory, &p->frame.capacity, (SETS + SETS_OF_VERSION * HP_MAX_VERSIONS) * words, &r->unwind);
+  hp_bits *bits = p->frame.memory;
   hp_bits *near = bits, *heir = near + words, *next = heir + words, *resolvable = next + words;
   hp_bits *counting = resolvable + words, *uncounted = counting + words, *unknown = uncounted + words;
   hp_bits *maybe = unknown + words;
-  p->read = maybe + words;
-  p->learned_near = p->read + 2 * words;
-  p->predicted = bits + SETS * words;
-  p->later_bits = p->predicted + 2 * HP_MAX_VERSIONS * words;
-  p->next_bits = p->later_bits + 2 * HP_MAX_VERSIONS * words;
-  hp_bits *own_later = p->next_bits + 2 * HP_MAX_VERSIONS * words;
+  p->frame.read = maybe + words;
+  p->frame.learned_near = p->frame.read + 2 * words;
+  p->frame.predicted = bits + SETS * words;
+  p->frame.later = p->frame.predicted + 2 * HP_MAX_VERSIONS * words;
+  p->frame.next = p->frame.later + 2 * HP_MAX_VERSIONS * words;
+  hp_bits *own_later = p->frame.next + 2 * HP_MAX_VERSIONS * words;
   hp_matching_find_successors(&r->matching, near, heir, next);
-  memcpy(p->learned_near, chunk->prediction + 2 * words, 2 * words * sizeof *bits);
+  memcpy(p->frame.learned_near, chunk->prediction + 2 * words, 2 * words * sizeof *bits);
   bool counts = find_resolvable(r, resolvable, counting, uncounted), has_versions = edit_only_attributes(r->rules);
   hp_unknown_counter counter = {0};
   bool knows_counts = has_versions && p->uncounted && find_counter(r->matching.matcher.set, &counter);
@@ -258,14 +258,14 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   const uint32_t period = knows_counts ? counter.period : 1;
   /* Versions multiply the time of large sets, which is mostly that of matching. */
   const uint32_t most = has_versions && words <= MOST_WORDS ? HP_MAX_VERSIONS / period : 1;
-  const uint32_t predictions = predict_bits(r, chunk, heir, most, p->predicted);
+  const uint32_t predictions = predict_bits(r, chunk, heir, most, p->frame.predicted);
   p->versions = period * predictions;
   for (uint32_t v = 0; v < p->versions; v++)
-    memcpy(p->later_bits + 2 * v * words, p->predicted + 2 * (v / period) * words, 2 * words * sizeof *bits);
+    memcpy(p->frame.later + 2 * v * words, p->frame.predicted + 2 * (v / period) * words, 2 * words * sizeof *bits);
   for (uint32_t v = 0; v < p->versions; v++)
-    p->watches[v] = (hp_candidate_watch){.near = p->read,
-                                         .heir = p->read + words,
-                                         .learned = p->later_bits + 2 * v * words,
+    p->watches[v] = (hp_candidate_watch){.near = p->frame.read,
+                                         .heir = p->frame.read + words,
+                                         .learned = p->frame.later + 2 * v * words,
                                          .after_near = near,
                                          .after_heir = heir,
                                          .after_next = next,

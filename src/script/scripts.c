@@ -45,9 +45,9 @@ typedef struct insertion_point {
 
 /* Sets the insertion point to the position of the next character. */
 static insertion_point begin_writes(hp_scripts *s) {
-  insertion_point old = {s->own, s->defined};
+  insertion_point old = {s->written.own, s->defined};
   hp_written_push(s);
-  s->own = s->piece_count - 1;
+  s->written.own = s->written.count - 1;
   s->defined = true;
   s->level++;
   return old;
@@ -55,9 +55,9 @@ static insertion_point begin_writes(hp_scripts *s) {
 
 static void end_writes(hp_scripts *s, insertion_point old) {
   s->level--;
-  s->own = old.own;
+  s->written.own = old.own;
   s->defined = old.defined;
-  hp_written_pop(s, s->own);
+  hp_written_pop(s, s->written.own);
 }
 
 void hp_script_call_without_writes(hp_scripts *s, const hpar_script *script) {
@@ -96,22 +96,22 @@ static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   end_writes(s, old);
   if (!s->postpones) return;
   s->postpones = false;
-  hp_grow(&s->late, &s->late_capacity, s->late_count + 1, &s->engine->unwind);
-  s->late[s->late_count++] = script->node;
+  hp_grow(&s->late.items, &s->late.capacity, s->late.count + 1, &s->engine->unwind);
+  s->late.items[s->late.count++] = script->node;
 }
 
 void hp_scripts_run_late(hp_scripts *s) {
-  for (uint32_t i = 0; i < s->late_count; i++) {
-    hpar_script script = {.node = s->late[i], .time = HPAR_SCRIPT_LATE};
+  for (uint32_t i = 0; i < s->late.count; i++) {
+    hpar_script script = {.node = s->late.items[i], .time = HPAR_SCRIPT_LATE};
     script.type = hp_script_type_of(s, script.node);
     hp_script_call_without_writes(s, &script);
   }
-  s->late_count = 0;
+  s->late.count = 0;
 }
 
 static void defer(hp_scripts *s, hp_ref script) {
-  hp_grow(&s->deferred, &s->deferred_capacity, s->deferred_count + 1, &s->engine->unwind);
-  s->deferred[s->deferred_count++] = script;
+  hp_grow(&s->deferred.items, &s->deferred.capacity, s->deferred.count + 1, &s->engine->unwind);
+  s->deferred.items[s->deferred.count++] = script;
 }
 
 /* Parses the written text up to the next byte of the page. */
@@ -120,8 +120,8 @@ static void drain(hp_scripts *s) {
   s->draining = true;
   hp_written_parse(s, 0);
   s->draining = false;
-  s->starved = s->engine->builder.script.page_is_used_up = s->piece_count > 1;
-  if (s->starved) t->end = t->at; /* hp_scripts_resume continues */
+  s->starved.waits = s->engine->builder.script.page_is_used_up = s->written.count > 1;
+  if (s->starved.waits) t->end = t->at; /* hp_scripts_resume continues */
 }
 
 /*** changes of the state ***/
@@ -150,19 +150,19 @@ static uint64_t hash_state(const hp_engine *engine) {
 
 /* Notes the state before the first write of a script of the page. */
 static void note_state(hp_scripts *s) {
-  if (s->has_written) return;
-  s->has_written = true;
-  s->state_before = hash_state(s->engine);
-  s->at_before = s->engine->tokenizer.at;
+  if (s->first_write.has_come) return;
+  s->first_write.has_come = true;
+  s->first_write.state = hash_state(s->engine);
+  s->first_write.at = s->engine->tokenizer.at;
 }
 
 /* Counts the script of the page if the state is another one after its writes. */
 static void compare_state(hp_scripts *s) {
   const hp_tokenizer *t = &s->engine->tokenizer;
-  if (!s->has_written) return;
-  s->has_written = false;
-  s->counters.joined += (uint64_t)(t->at - s->at_before);
-  if (!s->starved && hash_state(s->engine) == s->state_before) return;
+  if (!s->first_write.has_come) return;
+  s->first_write.has_come = false;
+  s->counters.joined += (uint64_t)(t->at - s->first_write.at);
+  if (!s->starved.waits && hash_state(s->engine) == s->first_write.state) return;
   s->engine->builder.script.text_written = true;
   if (!s->counters.state_changes++) s->counters.first_change = (uint64_t)(t->at - t->base);
 }
@@ -194,18 +194,18 @@ static void script_ended(void *context, hp_ref element) {
 }
 
 void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine, hp_trace *trace) {
-  hp_written *pieces = s->pieces;
-  hp_ref *deferred = s->deferred, *late = s->late;
-  uint32_t piece_capacity = s->piece_capacity, deferred_capacity = s->deferred_capacity;
-  uint32_t late_capacity = s->late_capacity;
+  hp_written *pieces = s->written.pieces;
+  hp_ref *deferred = s->deferred.items, *late = s->late.items;
+  uint32_t piece_capacity = s->written.capacity, deferred_capacity = s->deferred.capacity;
+  uint32_t late_capacity = s->late.capacity;
   hp_engine inner = s->inner;
   *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document, .trace = trace};
-  s->pieces = pieces;
-  s->piece_capacity = piece_capacity;
-  s->deferred = deferred;
-  s->deferred_capacity = deferred_capacity;
-  s->late = late;
-  s->late_capacity = late_capacity;
+  s->written.pieces = pieces;
+  s->written.capacity = piece_capacity;
+  s->deferred.items = deferred;
+  s->deferred.capacity = deferred_capacity;
+  s->late.items = late;
+  s->late.capacity = late_capacity;
   s->inner = inner;
   if (!s->config.max_write_depth) s->config.max_write_depth = MAX_WRITE_DEPTH;
   if (!s->config.max_written) s->config.max_written = HPAR_MAX_INPUT;
@@ -216,22 +216,22 @@ void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *
 }
 
 void hp_scripts_close(hp_scripts *s) {
-  hp_free(s->pieces);
-  hp_free(s->deferred);
-  hp_free(s->late);
+  hp_free(s->written.pieces);
+  hp_free(s->deferred.items);
+  hp_free(s->late.items);
   hp_engine_close(&s->inner);
 }
 
 bool hp_scripts_resume(hp_scripts *s) {
-  if (s->starved) drain(s);
-  return !s->starved;
+  if (s->starved.waits) drain(s);
+  return !s->starved.waits;
 }
 
 //§ the-end
 void hp_scripts_finish(hp_scripts *s) {
   hp_scripts_run_late(s);
-  for (uint32_t i = 0; i < s->deferred_count; i++) {
-    hpar_script script = {.node = s->deferred[i], .time = HPAR_SCRIPT_DEFERRED};
+  for (uint32_t i = 0; i < s->deferred.count; i++) {
+    hpar_script script = {.node = s->deferred.items[i], .time = HPAR_SCRIPT_DEFERRED};
     script.external = hpar_node_attribute_value(s->document, script.node, "src").bytes != NULL;
     script.type = hp_script_type_of(s, script.node);
     hp_script_call_without_writes(s, &script);
@@ -252,8 +252,8 @@ static hpar_status write_text(void *argument) {
   const text_to_write *text = argument;
   hp_scripts *s = text->scripts;
   if (!text->length) return HPAR_OK;
-  hp_written_add(s, s->own, text->bytes, text->length);
-  if (!s->pending && !s->paused) hp_written_parse(s, s->own);
+  hp_written_add(s, s->written.own, text->bytes, text->length);
+  if (!s->pending && !s->paused) hp_written_parse(s, s->written.own);
   return HPAR_OK;
 }
 

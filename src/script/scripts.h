@@ -40,6 +40,27 @@ typedef struct hp_script_counters {
 
 struct hp_edit_engine;
 
+/* The input stream is the written text of the last piece, then that of the piece before, and so on,
+ * then the page. Piece 0 has no text: it stands for the page. */
+typedef struct hp_written_pieces {
+  hp_written *pieces;
+  uint32_t count, capacity;
+  uint32_t own; /* the piece of the running script: the insertion point is at its end */
+} hp_written_pieces;
+
+/* Script elements in order. */
+typedef struct hp_script_list {
+  hp_ref *items;
+  uint32_t count, capacity;
+} hp_script_list;
+
+/* The first write of the current script of the page, or of one inside it. */
+typedef struct hp_first_write {
+  bool has_come;
+  uint64_t state; /* hash of the engine's state before it */
+  const char *at; /* position in the page before it */
+} hp_first_write;
+
 /* The state of the scripts of one parse, or of the changes after a parse. */
 typedef struct hpar_editor {
   struct hp_edit_engine *editor; /* of changes after a parse; NULL: the scripts of a parse */
@@ -48,33 +69,24 @@ typedef struct hpar_editor {
   hpar_document *document;
   hpar_status status; /* the failure that ends the parse; HPAR_OK: none */
   hp_trace *trace;    /* NULL: no trace */
-
-  /* The input stream is the written text of the last piece, then that of the piece before, and so
-   * on, then the page. Piece 0 has no text: it stands for the page. */
-  hp_written *pieces;
-  uint32_t piece_count, piece_capacity;
-  uint32_t own;      /* the piece of the running script: the insertion point is at its end */
-  bool defined;      /* the insertion point is defined */
-  unsigned level;    /* script nesting level */
-  unsigned running;  /* callbacks */
-  unsigned writes;   /* calls of hpar_script_write */
-  bool too_deep;     /* one of them is nested too deeply */
-  bool paused;       /* parser pause flag */
-  bool draining;     /* a loop parses the written text up to the page */
-  unsigned ignoring; /* ignore-destructive-writes counter */
-  hp_ref pending;    /* pending parsing-blocking script; 0: none */
-  hp_ref *deferred;  /* in order */
-  uint32_t deferred_count, deferred_capacity;
-  hp_ref *late; /* postponed scripts, in order */
-  uint32_t late_count, late_capacity;
-  bool may_postpone, postpones; /* the running script */
-  /* the page's bytes so far do not complete a token that begins in written text */
-  bool starved;
-  size_t retry;          /* bytes of the page without which that stays so */
-  hp_engine inner;       /* parses inner HTML; a tokenizer and a builder only */
-  bool has_written;      /* the current script of the page, or one inside it */
-  uint64_t state_before; /* hash of the engine's state before its first write */
-  const char *at_before; /* position in the page before its first write */
+  hp_written_pieces written;
+  bool defined;                  /* the insertion point is defined */
+  unsigned level;                /* script nesting level */
+  unsigned running;              /* callbacks */
+  unsigned writes;               /* calls of hpar_script_write */
+  bool too_deep;                 /* one of them is nested too deeply */
+  bool paused;                   /* parser pause flag */
+  bool draining;                 /* a loop parses the written text up to the page */
+  unsigned ignoring;             /* ignore-destructive-writes counter */
+  hp_ref pending;                /* pending parsing-blocking script; 0: none */
+  hp_script_list deferred, late; /* `late`: postponed */
+  bool may_postpone, postpones;  /* the running script */
+  struct {
+    bool waits;   /* the page's bytes so far do not complete a token that begins in written text */
+    size_t retry; /* bytes of the page without which that stays so */
+  } starved;
+  hp_engine inner; /* parses inner HTML; a tokenizer and a builder only */
+  hp_first_write first_write;
   hp_script_counters counters;
 } hp_scripts;
 

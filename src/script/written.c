@@ -40,14 +40,15 @@ static void restore_input(hp_tokenizer *t, const saved_input *saved) {
 }
 
 void hp_written_push(hp_scripts *s) {
-  hp_grow(&s->pieces, &s->piece_capacity, s->piece_count + 1, &s->engine->unwind);
+  hp_grow(&s->written.pieces, &s->written.capacity, s->written.count + 1, &s->engine->unwind);
   static char no_text[1];
-  s->pieces[s->piece_count++] = (hp_written){.bytes = no_text};
+  s->written.pieces[s->written.count++] = (hp_written){.bytes = no_text};
 }
 
 void hp_written_pop(hp_scripts *s, uint32_t bottom) {
-  while (s->piece_count > bottom + 1 && s->pieces[s->piece_count - 1].at == s->pieces[s->piece_count - 1].end)
-    s->piece_count--;
+  while (s->written.count > bottom + 1 &&
+         s->written.pieces[s->written.count - 1].at == s->written.pieces[s->written.count - 1].end)
+    s->written.count--;
 }
 
 /* Returns true if a comment that goes on with `bytes` has no end in them. Requires: it has at least
@@ -112,7 +113,7 @@ static bool stays_unfinished(const hp_scripts *s, hp_written *piece, const char 
 }
 
 void hp_written_add(hp_scripts *s, uint32_t index, const char *bytes, size_t length) {
-  hp_written *piece = &s->pieces[index];
+  hp_written *piece = &s->written.pieces[index];
   bool waits = stays_unfinished(s, piece, bytes, length);
   if (piece->capacity - piece->end < length) {
     size_t left = piece->end - piece->at, capacity = left + length;
@@ -145,7 +146,7 @@ static uint32_t error_count(const hp_scripts *s) {
 /* Reads a token that ends in the piece. */
 static int read_in_piece(hp_scripts *s, uint32_t index, hp_token *token) {
   hp_tokenizer *t = &s->engine->tokenizer;
-  hp_written *piece = &s->pieces[index];
+  hp_written *piece = &s->written.pieces[index];
   if (piece->at == piece->end || piece->waits) return HP_TOKEN_NEED_MORE;
   uint32_t count = error_count(s);
   saved_input saved = set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
@@ -161,10 +162,10 @@ static int read_in_piece(hp_scripts *s, uint32_t index, hp_token *token) {
  * number of copied bytes. */
 static size_t copy_stream(const hp_scripts *s, uint32_t bottom, char *to, size_t length) {
   size_t copied = 0;
-  for (uint32_t i = s->piece_count; i-- > bottom && copied < length;) {
+  for (uint32_t i = s->written.count; i-- > bottom && copied < length;) {
     const hp_tokenizer *t = &s->engine->tokenizer;
-    const char *at = i ? s->pieces[i].bytes + s->pieces[i].at : t->at;
-    size_t n = i ? s->pieces[i].end - s->pieces[i].at : (size_t)(t->end - t->at);
+    const char *at = i ? s->written.pieces[i].bytes + s->written.pieces[i].at : t->at;
+    size_t n = i ? s->written.pieces[i].end - s->written.pieces[i].at : (size_t)(t->end - t->at);
     if (n > length - copied) n = length - copied;
     if (n) memcpy(to + copied, at, n);
     copied += n;
@@ -175,14 +176,15 @@ static size_t copy_stream(const hp_scripts *s, uint32_t bottom, char *to, size_t
 static size_t stream_length(const hp_scripts *s, uint32_t bottom) {
   const hp_tokenizer *t = &s->engine->tokenizer;
   size_t length = bottom ? 0 : (size_t)(t->end - t->at);
-  for (uint32_t i = s->piece_count; i-- > (bottom ? bottom : 1);) length += s->pieces[i].end - s->pieces[i].at;
+  for (uint32_t i = s->written.count; i-- > (bottom ? bottom : 1);)
+    length += s->written.pieces[i].end - s->written.pieces[i].at;
   return length;
 }
 
 /* Skips `length` bytes of the input stream. */
 static void skip_stream(hp_scripts *s, uint32_t bottom, size_t length) {
-  for (uint32_t i = s->piece_count; i-- > (bottom ? bottom : 1) && length;) {
-    hp_written *piece = &s->pieces[i];
+  for (uint32_t i = s->written.count; i-- > (bottom ? bottom : 1) && length;) {
+    hp_written *piece = &s->written.pieces[i];
     size_t n = piece->end - piece->at < length ? piece->end - piece->at : length;
     piece->at += n;
     piece->waits = false;
@@ -215,8 +217,9 @@ static int read_copy(hp_scripts *s, uint32_t bottom, size_t length, bool last, h
 /* Reads a token that begins in the last piece and ends after it. */
 static int read_across(hp_scripts *s, uint32_t bottom, hp_token *token) {
   const hp_tokenizer *t = &s->engine->tokenizer;
-  size_t all = stream_length(s, bottom), length = s->pieces[s->piece_count - 1].end - s->pieces[s->piece_count - 1].at;
-  if (!bottom && !t->last && (size_t)(t->end - t->base) < s->retry) return HP_TOKEN_NEED_MORE;
+  size_t all = stream_length(s, bottom),
+         length = s->written.pieces[s->written.count - 1].end - s->written.pieces[s->written.count - 1].at;
+  if (!bottom && !t->last && (size_t)(t->end - t->base) < s->starved.retry) return HP_TOKEN_NEED_MORE;
   for (length += 64;; length *= 2) {
     if (length > all) length = all;
     bool last = length == all && !bottom && t->last;
@@ -225,7 +228,7 @@ static int read_across(hp_scripts *s, uint32_t bottom, hp_token *token) {
     if (kind != HP_TOKEN_NEED_MORE) return kind;
     if (length == all) break;
   }
-  if (!bottom) s->retry = (size_t)(t->end - t->base) + all / 2 + 16;
+  if (!bottom) s->starved.retry = (size_t)(t->end - t->base) + all / 2 + 16;
   return HP_TOKEN_NEED_MORE;
 }
 
@@ -234,13 +237,13 @@ static void join_pieces(hp_scripts *s, uint32_t bottom) {
   size_t length = stream_length(s, bottom);
   char *joined = hp_arena_take(&s->engine->bytes, length + 1);
   copy_stream(s, bottom, joined, length);
-  s->piece_count = bottom + 1;
-  s->pieces[bottom] = (hp_written){.bytes = joined, .end = length, .capacity = length, .waits = true};
+  s->written.count = bottom + 1;
+  s->written.pieces[bottom] = (hp_written){.bytes = joined, .end = length, .capacity = length, .waits = true};
 }
 
 int hp_written_next(hp_scripts *s, uint32_t bottom, hp_token *token) {
   hp_written_pop(s, bottom);
-  uint32_t top = s->piece_count - 1;
+  uint32_t top = s->written.count - 1;
   if (!top) return HP_TOKEN_NEED_MORE;
   int kind = read_in_piece(s, top, token);
   if (kind != HP_TOKEN_NEED_MORE || top == bottom) return kind;
@@ -266,7 +269,7 @@ static void build(hp_engine *engine, const hp_token *token) {
 static void flush(hp_scripts *s, uint32_t index) {
   hp_engine *engine = s->engine;
   hp_tokenizer *t = &engine->tokenizer;
-  hp_written *piece = &s->pieces[index];
+  hp_written *piece = &s->written.pieces[index];
   hp_text_use use = hp_exact_use_of_text(&engine->builder);
   if (piece->at == piece->end || use == HP_TEXT_WHOLE) return;
   uint32_t count = error_count(s);

@@ -21,12 +21,13 @@ static bool open_table(hp_row_table *table, uint32_t keys) {
 
 static bool add_to_row(hp_matcher *m, uint32_t *row, uint32_t instruction) {
   if (!*row) {
-    if (!hp_select_grow(&m->rows, &m->row_capacity, ((size_t)m->row_count + 1) * m->words, sizeof *m->rows))
+    if (!hp_select_grow(&m->index.rows, &m->index.row_capacity, ((size_t)m->index.row_count + 1) * m->words,
+                        sizeof *m->index.rows))
       return false;
-    memset(m->rows + (size_t)m->row_count * m->words, 0, m->words * sizeof *m->rows);
-    *row = m->row_count++;
+    memset(m->index.rows + (size_t)m->index.row_count * m->words, 0, m->words * sizeof *m->index.rows);
+    *row = m->index.row_count++;
   }
-  hp_set_bit(m->rows + (size_t)*row * m->words, instruction);
+  hp_set_bit(m->index.rows + (size_t)*row * m->words, instruction);
   return true;
 }
 
@@ -55,7 +56,7 @@ static bool file_under_text(hp_matcher *m, hp_row_table *table, const hp_test *t
 
 static bool file_under_atom(hp_matcher *m, hp_row_table *table, hp_atom atom, uint32_t instruction) {
   if (!atom) return true;
-  if (table == &m->tags && atom < HP_KNOWN_ATOMS) return add_to_row(m, &m->tag_rows[atom], instruction);
+  if (table == &m->index.tags && atom < HP_KNOWN_ATOMS) return add_to_row(m, &m->index.tag_rows[atom], instruction);
   table->atom = atom;
   return file(m, table, hp_atom_hash(atom), instruction);
 }
@@ -98,13 +99,14 @@ static bool file_compound(hp_matcher *m, const hp_compound *compound, uint32_t i
   for (uint32_t t = compound->first_test; t != HP_SELECT_NONE; t = m->set->tests[t].next)
     if (is_key(m, &m->set->tests[t])) keys[m->set->tests[t].kind] = &m->set->tests[t];
   const hp_test *list = keys[HP_TEST_LIST];
-  if (keys[HP_TEST_ID]) return file_under_text(m, &m->ids, keys[HP_TEST_ID], instruction);
-  if (keys[HP_TEST_CLASS]) return file_under_text(m, &m->classes, keys[HP_TEST_CLASS], instruction);
-  if (compound->name != HP_SELECT_NONE) return file_under_name(m, &m->tags, compound->name, instruction);
-  if (keys[HP_TEST_ATTRIBUTE]) return file_under_name(m, &m->attributes, keys[HP_TEST_ATTRIBUTE]->name, instruction);
+  if (keys[HP_TEST_ID]) return file_under_text(m, &m->index.ids, keys[HP_TEST_ID], instruction);
+  if (keys[HP_TEST_CLASS]) return file_under_text(m, &m->index.classes, keys[HP_TEST_CLASS], instruction);
+  if (compound->name != HP_SELECT_NONE) return file_under_name(m, &m->index.tags, compound->name, instruction);
+  if (keys[HP_TEST_ATTRIBUTE])
+    return file_under_name(m, &m->index.attributes, keys[HP_TEST_ATTRIBUTE]->name, instruction);
   for (uint32_t i = 0; list && i < list->count; i++)
     if (!file_compound(m, &m->set->compounds[m->set->choices[list->first + i].index], instruction)) return false;
-  if (!list) hp_set_bit(m->universal, instruction);
+  if (!list) hp_set_bit(m->sets.universal, instruction);
   return true;
 }
 
@@ -126,8 +128,8 @@ static bool is_sure(const hp_matcher *m, const hp_instruction *instruction) {
       !is_key(m, test))
     return false;
   switch (test->kind) {
-    case HP_TEST_ID: return m->ids.key_count == 1;
-    case HP_TEST_CLASS: return m->classes.key_count == 1;
+    case HP_TEST_ID: return m->index.ids.key_count == 1;
+    case HP_TEST_CLASS: return m->index.classes.key_count == 1;
     case HP_TEST_ATTRIBUTE: return test->operator== HP_ATTRIBUTE_PRESENT && is_one_name(m, test->name);
     default:
       for (uint32_t i = test->first; i < test->first + test->count; i++)
@@ -164,24 +166,24 @@ static bool open_sets(hp_matcher *m) {
   enum { SETS = 12 };
   hp_bits *bits = hp_allocate_zeroed(SETS * m->words * sizeof *bits);
   if (!bits) return false;
-  hp_bits **sets[SETS] = {&m->universal,
-                          &m->entries,
-                          &m->accepts,
-                          &m->by_combinator[0],
-                          &m->by_combinator[1],
-                          &m->by_combinator[2],
-                          &m->by_combinator[3],
-                          &m->by_combinator[4],
+  hp_bits **sets[SETS] = {&m->sets.universal,
+                          &m->sets.entries,
+                          &m->sets.accepts,
+                          &m->sets.by_combinator[0],
+                          &m->sets.by_combinator[1],
+                          &m->sets.by_combinator[2],
+                          &m->sets.by_combinator[3],
+                          &m->sets.by_combinator[4],
                           &m->matched,
                           &m->active,
-                          &m->sure,
-                          &m->by_attribute};
+                          &m->sets.sure,
+                          &m->sets.by_attribute};
   for (size_t i = 0; i < SETS; i++) *sets[i] = bits + i * m->words;
   for (uint32_t i = 0; i < m->set->instructions_count; i++) {
     const hp_instruction *instruction = &m->set->instructions[i];
-    hp_set_bit(m->by_combinator[instruction->combinator], i);
-    if (instruction->enters) hp_set_bit(m->entries, i);
-    if (instruction->selector != HP_SELECT_NONE) hp_set_bit(m->accepts, i);
+    hp_set_bit(m->sets.by_combinator[instruction->combinator], i);
+    if (instruction->enters) hp_set_bit(m->sets.entries, i);
+    if (instruction->selector != HP_SELECT_NONE) hp_set_bit(m->sets.accepts, i);
   }
   return true;
 }
@@ -192,15 +194,15 @@ static bool file_all(hp_matcher *m) {
     if (!file_compound(m, &set->compounds[set->instructions[i].compound], i)) return false;
   for (uint32_t i = 0; i < set->instructions_count; i++)
     if (is_sure(m, &set->instructions[i]))
-      hp_set_bit(m->sure, i);
+      hp_set_bit(m->sets.sure, i);
     else
-      m->only_attribute[i] = only_attribute(m, &set->instructions[i]);
-  const hp_row_table *tables[] = {&m->ids, &m->classes, &m->attributes};
+      m->sets.only_attribute[i] = only_attribute(m, &set->instructions[i]);
+  const hp_row_table *tables[] = {&m->index.ids, &m->index.classes, &m->index.attributes};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (uint32_t slot = 0; tables[i]->slots && slot <= tables[i]->mask; slot++)
       for (uint32_t w = 0; tables[i]->slots[slot].row && w < m->words; w++)
-        m->by_attribute[w] |= m->rows[(size_t)tables[i]->slots[slot].row * m->words + w];
-  for (uint32_t i = 0; i < m->row_count * m->words; i++) m->rows[i] |= m->universal[i % m->words];
+        m->sets.by_attribute[w] |= m->index.rows[(size_t)tables[i]->slots[slot].row * m->words + w];
+  for (uint32_t i = 0; i < m->index.row_count * m->words; i++) m->index.rows[i] |= m->sets.universal[i % m->words];
   return true;
 }
 
@@ -211,10 +213,12 @@ static void find_needs(hp_matcher *m) {
       set->counters || set->looks_at_siblings || set->counts_types || set->looks_at_forms || set->languages;
   for (uint32_t i = 0; i < set->instructions_count; i++)
     m->reads_frames |= set->instructions[i].combinator != HP_COMBINATOR_NONE;
-  m->reads_attributes = m->ids.slots || m->classes.slots || m->attributes.slots;
-  if (m->ids.key_count + m->classes.key_count + m->attributes.key_count != 1) return;
-  m->only_name = m->ids.slots ? HP_ATOM_ID : m->classes.slots ? HP_ATOM_CLASS : m->attributes.atom;
-  m->only_row = m->ids.only_row + m->classes.only_row + m->attributes.only_row;
+  m->index.reads_attributes = m->index.ids.slots || m->index.classes.slots || m->index.attributes.slots;
+  if (m->index.ids.key_count + m->index.classes.key_count + m->index.attributes.key_count != 1) return;
+  m->index.only_name = m->index.ids.slots       ? HP_ATOM_ID
+                       : m->index.classes.slots ? HP_ATOM_CLASS
+                                                : m->index.attributes.atom;
+  m->index.only_row = m->index.ids.only_row + m->index.classes.only_row + m->index.attributes.only_row;
 }
 
 hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar_document *document, hp_ref scope) {
@@ -226,26 +230,27 @@ hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar
   m->is_quirky = document->quirks == HPAR_QUIRKS;
   m->words = (set->instructions_count + HP_BITS - 1) / HP_BITS;
   if (!m->words) m->words = 1;
-  m->tag_rows = hp_allocate_zeroed(HP_KNOWN_ATOMS * sizeof *m->tag_rows);
-  m->only_attribute = hp_allocate_zeroed((set->instructions_count + 1) * sizeof *m->only_attribute);
-  if (!m->tag_rows || !m->only_attribute || !bind_names(m) || !open_sets(m)) return HPAR_ERROR_MEMORY;
-  if (!hp_select_grow(&m->rows, &m->row_capacity, m->words, sizeof *m->rows)) return HPAR_ERROR_MEMORY;
-  memset(m->rows, 0, m->words * sizeof *m->rows);
-  m->row_count = 1;
+  m->index.tag_rows = hp_allocate_zeroed(HP_KNOWN_ATOMS * sizeof *m->index.tag_rows);
+  m->sets.only_attribute = hp_allocate_zeroed((set->instructions_count + 1) * sizeof *m->sets.only_attribute);
+  if (!m->index.tag_rows || !m->sets.only_attribute || !bind_names(m) || !open_sets(m)) return HPAR_ERROR_MEMORY;
+  if (!hp_select_grow(&m->index.rows, &m->index.row_capacity, m->words, sizeof *m->index.rows))
+    return HPAR_ERROR_MEMORY;
+  memset(m->index.rows, 0, m->words * sizeof *m->index.rows);
+  m->index.row_count = 1;
   if (!file_all(m)) return HPAR_ERROR_MEMORY;
   find_needs(m);
   return HPAR_OK;
 }
 
 void hp_matcher_close(hp_matcher *m) {
-  hp_free(m->tag_rows);
-  hp_free(m->only_attribute);
+  hp_free(m->index.tag_rows);
+  hp_free(m->sets.only_attribute);
   hp_free(m->names);
-  hp_free(m->rows);
-  hp_free(m->universal);
-  hp_free(m->types);
-  hp_free(m->tags.slots);
-  hp_free(m->ids.slots);
-  hp_free(m->classes.slots);
-  hp_free(m->attributes.slots);
+  hp_free(m->index.rows);
+  hp_free(m->sets.universal);
+  hp_free(m->types.slots);
+  hp_free(m->index.tags.slots);
+  hp_free(m->index.ids.slots);
+  hp_free(m->index.classes.slots);
+  hp_free(m->index.attributes.slots);
 }

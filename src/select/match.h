@@ -69,6 +69,34 @@ typedef struct hp_candidate_watch {
   bool is_child;         /* the parent is the element with unknown bits */
 } hp_candidate_watch;
 
+/* The instructions that a name or an attribute makes candidates. */
+typedef struct hp_candidate_index {
+  hp_bits *rows; /* each has the words of a set, and holds `universal` */
+  uint32_t row_count, row_capacity;
+  uint32_t *tag_rows; /* HP_KNOWN_ATOMS: of the names with fixed atoms */
+  hp_row_table tags, ids, classes, attributes;
+  bool reads_attributes; /* a table other than `tags` is used */
+  hp_atom only_name;     /* the tables have one key, of this attribute; 0: more */
+  uint32_t only_row;     /* of the key */
+} hp_candidate_index;
+
+typedef struct hp_instruction_sets {
+  hp_bits *universal, *entries, *accepts;
+  hp_bits *sure;             /* each candidate matches without a test */
+  hp_atom *only_attribute;   /* of each instruction: its presence decides; 0: none */
+  hp_bits *by_attribute;     /* filed under an id, a class or an attribute */
+  hp_bits *by_combinator[5]; /* those that a combinator follows */
+} hp_instruction_sets;
+
+/* A hash table of the numbers of children by type. */
+typedef struct hp_type_counts {
+  struct hp_type_count {
+    uint64_t key; /* parent, name and namespace; 0: free */
+    uint32_t count;
+  } * slots;
+  uint32_t mask, count;
+} hp_type_counts;
+
 /* The selectors together with one document. */
 typedef struct hp_matcher {
   const hpar_selectors *set;
@@ -77,31 +105,17 @@ typedef struct hp_matcher {
   hp_ref scope;
   hpar_string language; /* if elements inherit none; the caller sets it */
   bool is_quirky;       /* ids and classes ignore ASCII case */
+  bool reads_frames;    /* a combinator or a test needs the frames */
   uint32_t words;       /* of a set of instructions */
   hp_bound_name *names;
-  hp_bits *rows; /* each has `words` words and holds `universal` */
-  uint32_t row_count, row_capacity;
-  uint32_t *tag_rows; /* HP_KNOWN_ATOMS: of the names with fixed atoms */
-  hp_row_table tags, ids, classes, attributes;
-  bool reads_attributes;                  /* a table other than `tags` is used */
-  hp_atom only_name;                      /* the tables have one key, of this attribute; 0: more */
-  uint32_t only_row;                      /* of the key */
-  bool reads_frames;                      /* a combinator or a test needs the frames */
-  hp_bits *universal, *entries, *accepts; /* sets of instructions */
-  hp_bits *sure;                          /* each candidate matches without a test */
-  hp_atom *only_attribute;                /* of each instruction: its presence decides; 0: none */
-  hp_bits *by_attribute;                  /* filed under an id, a class or an attribute */
-  hp_bits *by_combinator[5];              /* those that a combinator follows */
-  hp_bits *matched;                       /* of the last step */
-  hp_bits *active;                        /* scratch of a step */
-  const hp_bits *ahead;                   /* look-ahead tests that hold; NULL: none does */
-  const struct hp_checked *checked;       /* NULL, as in a stream: attributes decide */
-  hp_candidate_watch *watch;              /* NULL: none */
-  struct hp_type_count {
-    uint64_t key; /* parent, name and namespace; 0: free */
-    uint32_t count;
-  } * types;
-  uint32_t type_mask, type_count;
+  hp_candidate_index index;
+  hp_instruction_sets sets;
+  hp_bits *matched;                 /* of the last step */
+  hp_bits *active;                  /* scratch of a step */
+  const hp_bits *ahead;             /* look-ahead tests that hold; NULL: none does */
+  const struct hp_checked *checked; /* NULL, as in a stream: attributes decide */
+  hp_candidate_watch *watch;        /* NULL: none */
+  hp_type_counts types;
 } hp_matcher;
 
 typedef struct hp_frame {
@@ -164,7 +178,7 @@ static inline uint32_t hp_row_slot(const hp_row_table *table, uint64_t key) {
 /* Returns the row of a name without a fixed atom; 0: none. */
 uint32_t hp_unknown_tag_row(const hp_matcher *matcher, hp_atom name);
 static inline uint32_t hp_tag_row(const hp_matcher *matcher, hp_atom name) {
-  return __builtin_expect(name < HP_KNOWN_ATOMS, 1) ? matcher->tag_rows[name] : hp_unknown_tag_row(matcher, name);
+  return __builtin_expect(name < HP_KNOWN_ATOMS, 1) ? matcher->index.tag_rows[name] : hp_unknown_tag_row(matcher, name);
 }
 
 /* Adds the instructions that the attributes allow. */

@@ -13,33 +13,33 @@ static uint32_t find_row(const hp_row_table *table, uint64_t key) {
 }
 
 uint32_t hp_unknown_tag_row(const hp_matcher *m, hp_atom name) {
-  return m->tags.slots ? find_row(&m->tags, hp_atom_hash(name)) : 0;
+  return m->index.tags.slots ? find_row(&m->index.tags, hp_atom_hash(name)) : 0;
 }
 
 static inline void add_row(const hp_matcher *m, hp_bits *candidates, uint32_t row) {
   if (!row) return;
-  const hp_bits *bits = m->rows + (size_t)row * m->words;
+  const hp_bits *bits = m->index.rows + (size_t)row * m->words;
   for (uint32_t w = 0; w < m->words; w++) candidates[w] |= bits[w];
 }
 
 static bool only_class_holds(const hp_matcher *m, hpar_string value) {
-  const hp_row_table *table = &m->classes;
+  const hp_row_table *table = &m->index.classes;
   return hp_has_word(value.bytes, value.length, text_at(m, table->text), table->length, m->is_quirky);
 }
 
 static bool only_id_holds(const hp_matcher *m, hpar_string value) {
-  const hp_row_table *table = &m->ids;
+  const hp_row_table *table = &m->index.ids;
   return value.length == table->length &&
          hp_equal_bytes(value.bytes, text_at(m, table->text), value.length, m->is_quirky);
 }
 
 bool hp_only_value_holds(const hp_matcher *m, const hp_attributes *attributes, const hp_attribute *item) {
   hpar_string value = hp_attribute_value(m->document, attributes, item);
-  return m->ids.slots ? only_id_holds(m, value) : only_class_holds(m, value);
+  return m->index.ids.slots ? only_id_holds(m, value) : only_class_holds(m, value);
 }
 
 static void add_classes(const hp_matcher *m, hp_bits *candidates, hpar_string value) {
-  const hp_row_table *table = &m->classes;
+  const hp_row_table *table = &m->index.classes;
   if (table->key_count == 1) {
     if (only_class_holds(m, value)) add_row(m, candidates, table->only_row);
     return;
@@ -53,7 +53,7 @@ static void add_classes(const hp_matcher *m, hp_bits *candidates, hpar_string va
 }
 
 static void add_id(const hp_matcher *m, hp_bits *candidates, hpar_string value) {
-  const hp_row_table *table = &m->ids;
+  const hp_row_table *table = &m->index.ids;
   if (table->key_count != 1)
     add_row(m, candidates, find_row(table, hp_word_hash(value.bytes, value.length)));
   else if (only_id_holds(m, value))
@@ -61,12 +61,12 @@ static void add_id(const hp_matcher *m, hp_bits *candidates, hpar_string value) 
 }
 
 void hp_add_attribute_candidates(const hp_matcher *m, hp_bits *candidates, const hp_attributes *attributes) {
-  const hp_row_table *table = &m->attributes;
+  const hp_row_table *table = &m->index.attributes;
   for (uint32_t i = 0; i < attributes->count; i++) {
     const hp_attribute *item = &attributes->items[i];
-    if (item->name == HP_ATOM_CLASS && m->classes.slots)
+    if (item->name == HP_ATOM_CLASS && m->index.classes.slots)
       add_classes(m, candidates, hp_attribute_value(m->document, attributes, item));
-    if (item->name == HP_ATOM_ID && m->ids.slots)
+    if (item->name == HP_ATOM_ID && m->index.ids.slots)
       add_id(m, candidates, hp_attribute_value(m->document, attributes, item));
     if (!table->slots) continue;
     if (table->key_count != 1)
@@ -78,45 +78,45 @@ void hp_add_attribute_candidates(const hp_matcher *m, hp_bits *candidates, const
 
 /* Writes the instructions that the keys of the element allow. */
 static void find_candidates(const hp_matcher *m, hp_bits *candidates, const hp_subject *s) {
-  for (uint32_t w = 0; w < m->words; w++) candidates[w] = m->universal[w];
+  for (uint32_t w = 0; w < m->words; w++) candidates[w] = m->sets.universal[w];
   add_row(m, candidates, hp_tag_row(m, s->node->name));
-  if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, candidates, s->attributes);
+  if (s->attributes && m->index.reads_attributes) hp_add_attribute_candidates(m, candidates, s->attributes);
 }
 
 void hp_matcher_find_candidates(hp_matcher *m, const hp_subject *s) { find_candidates(m, m->active, s); }
 
 static bool grow_types(hp_matcher *m) {
-  uint32_t slots = m->types ? 2 * (m->type_mask + 1) : 256;
+  uint32_t slots = m->types.slots ? 2 * (m->types.mask + 1) : 256;
   struct hp_type_count *types = hp_allocate_zeroed(slots * sizeof *types);
   if (!types) return false;
-  for (uint32_t i = 0; m->types && i <= m->type_mask; i++) {
-    if (!m->types[i].key) continue;
-    uint32_t slot = (uint32_t)(m->types[i].key * HP_NAME_K1 >> 32) & (slots - 1);
+  for (uint32_t i = 0; m->types.slots && i <= m->types.mask; i++) {
+    if (!m->types.slots[i].key) continue;
+    uint32_t slot = (uint32_t)(m->types.slots[i].key * HP_NAME_K1 >> 32) & (slots - 1);
     while (types[slot].key) slot = (slot + 1) & (slots - 1);
-    types[slot] = m->types[i];
+    types[slot] = m->types.slots[i];
   }
-  hp_free(m->types);
-  m->types = types;
-  m->type_mask = slots - 1;
+  hp_free(m->types.slots);
+  m->types.slots = types;
+  m->types.mask = slots - 1;
   return true;
 }
 
 uint32_t hp_matcher_count_type(hp_matcher *m, hp_ref parent, const hp_subject *s) {
-  if (!m->types || 2 * m->type_count > m->type_mask)
+  if (!m->types.slots || 2 * m->types.count > m->types.mask)
     if (!grow_types(m)) return 0;
   uint64_t key = (uint64_t)parent << 32 | (uint64_t)s->node->ns << 29 | s->node->name;
-  uint32_t slot = (uint32_t)(key * HP_NAME_K1 >> 32) & m->type_mask;
-  while (m->types[slot].key && m->types[slot].key != key) slot = (slot + 1) & m->type_mask;
-  if (!m->types[slot].key) {
-    m->types[slot].key = key;
-    m->type_count++;
+  uint32_t slot = (uint32_t)(key * HP_NAME_K1 >> 32) & m->types.mask;
+  while (m->types.slots[slot].key && m->types.slots[slot].key != key) slot = (slot + 1) & m->types.mask;
+  if (!m->types.slots[slot].key) {
+    m->types.slots[slot].key = key;
+    m->types.count++;
   }
-  return ++m->types[slot].count;
+  return ++m->types.slots[slot].count;
 }
 
 void hp_matcher_forget_types(hp_matcher *m) {
-  if (m->types) memset(m->types, 0, ((size_t)m->type_mask + 1) * sizeof *m->types);
-  m->type_count = 0;
+  if (m->types.slots) memset(m->types.slots, 0, ((size_t)m->types.mask + 1) * sizeof *m->types.slots);
+  m->types.count = 0;
 }
 
 size_t hp_frame_size(const hp_matcher *m) {
@@ -130,7 +130,7 @@ void hp_frame_open_root(const hp_matcher *m, hp_frame *frame) { memset(frame, 0,
 static void add_successors(const hp_matcher *m, hp_combinator combinator, hp_bits *to) {
   hp_bits carry = 0;
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits bits = m->matched[w] & m->by_combinator[combinator][w];
+    hp_bits bits = m->matched[w] & m->sets.by_combinator[combinator][w];
     to[w] |= bits << 1 | carry;
     carry = bits >> (HP_BITS - 1);
   }
@@ -170,11 +170,11 @@ void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent,
 bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   hp_bits accepted = 0;
   for (uint32_t w = 0; w < m->words; w++) {
-    m->matched[w] = m->active[w] & m->sure[w];
-    for (hp_bits left = m->active[w] & ~m->sure[w]; left; left &= left - 1) {
+    m->matched[w] = m->active[w] & m->sets.sure[w];
+    for (hp_bits left = m->active[w] & ~m->sets.sure[w]; left; left &= left - 1) {
       uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(left);
       const hp_instruction *instruction = &m->set->instructions[i];
-      const hp_atom only = m->only_attribute[i];
+      const hp_atom only = m->sets.only_attribute[i];
       if (only ? !hp_find_attribute(s->attributes, only) : !hp_compound_holds(m, instruction->compound, s, parent))
         continue;
       hp_set_bit(m->matched, i);
@@ -182,7 +182,7 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
       uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);
       parent->bits[4 * m->words + slot]++;
     }
-    accepted |= m->matched[w] & m->accepts[w];
+    accepted |= m->matched[w] & m->sets.accepts[w];
   }
   return accepted != 0;
 }
@@ -192,7 +192,7 @@ static __attribute__((noinline)) void note_candidates(const hp_matcher *m, const
   const uint32_t words = m->words;
   const hp_bits *child = parent->bits, *next = child + 2 * (size_t)words, *later = next + words;
   for (uint32_t w = 0; w < words; w++) {
-    hp_bits candidates = m->active[w] & ~m->entries[w], near = candidates & watch->after_near[w];
+    hp_bits candidates = m->active[w] & ~m->sets.entries[w], near = candidates & watch->after_near[w];
     if (watch->heir) watch->heir[w] |= candidates & watch->after_heir[w];
     if (!watch->is_child) {
       watch->learned[w] = (watch->learned[w] & ~near) | ((child[w] | next[w] | later[w]) & near);
@@ -216,7 +216,7 @@ static void keep_active(hp_matcher *m, const hp_frame *parent, const hp_bits *un
   const uint32_t words = m->words;
   const hp_bits *bits = parent->bits;
   for (uint32_t w = 0; w < words; w++)
-    m->active[w] &= m->entries[w] | bits[w] | bits[words + w] | bits[2 * words + w] | bits[3 * words + w] |
+    m->active[w] &= m->sets.entries[w] | bits[w] | bits[words + w] | bits[2 * words + w] | bits[3 * words + w] |
                     (unknown ? unknown[w] : 0);
 }
 
@@ -231,8 +231,9 @@ static uint32_t test_unknown(hp_matcher *m, const hp_frame *parent, const hp_sub
     for (hp_bits left = m->active[w]; left; left &= left - 1) {
       uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(left);
       m->watch->assumes = !hp_bit_is_set(m->watch->resolvable, i);
-      hp_tri holds =
-          hp_bit_is_set(m->sure, i) ? HP_YES : hp_compound_may_hold(m, m->set->instructions[i].compound, s, parent);
+      hp_tri holds = hp_bit_is_set(m->sets.sure, i)
+                         ? HP_YES
+                         : hp_compound_may_hold(m, m->set->instructions[i].compound, s, parent);
       if (holds == HP_NO) continue;
       bool is_certain = holds == HP_YES && !(unknown && hp_bit_is_set(unknown, i));
       hp_set_bit(is_certain ? m->matched : maybe, i);
@@ -256,7 +257,7 @@ static void count_matched(const hp_matcher *m, hp_frame *parent, const hp_subjec
 
 static bool accepts_any(const hp_matcher *m) {
   for (uint32_t w = 0; w < m->words; w++)
-    if (m->matched[w] & m->accepts[w]) return true;
+    if (m->matched[w] & m->sets.accepts[w]) return true;
   return false;
 }
 
@@ -313,22 +314,22 @@ static __attribute__((noinline)) bool match_unknown(hp_matcher *m, hp_frame *par
 /* Does the same as hp_matcher_match for a set of one word that looks at neither siblings nor forms.
  * Most sets of rules are small. */
 static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
-  hp_bits candidates = *m->universal;
+  hp_bits candidates = *m->sets.universal;
   uint32_t row = hp_tag_row(m, s->node->name);
-  if (row) candidates |= m->rows[row];
+  if (row) candidates |= m->index.rows[row];
   *m->active = candidates;
-  if (s->attributes && m->reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
-  if (m->watch && (*m->active & ~*m->entries || m->watch->counting)) {
+  if (s->attributes && m->index.reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
+  if (m->watch && (*m->active & ~*m->sets.entries || m->watch->counting)) {
     if (m->watch->is_child) {
       note_candidates(m, parent);
       return match_unknown(m, parent, s);
     }
-    note_word(m->watch, *m->active & ~*m->entries, *parent->bits);
+    note_word(m->watch, *m->active & ~*m->sets.entries, *parent->bits);
   }
-  *m->active &= *m->entries | parent->bits[0] | parent->bits[1];
-  if (*m->active & ~*m->sure) return hp_matcher_test(m, parent, s);
+  *m->active &= *m->sets.entries | parent->bits[0] | parent->bits[1];
+  if (*m->active & ~*m->sets.sure) return hp_matcher_test(m, parent, s);
   *m->matched = *m->active;
-  return *m->matched & *m->accepts;
+  return *m->matched & *m->sets.accepts;
 }
 
 bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
@@ -349,7 +350,8 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
     any = 1;
     accepted = match_unknown(m, parent, s);
   } else {
-    for (uint32_t w = 0; w < words; w++) any |= m->active[w] &= m->entries[w] | child[w] | heir[w] | next[w] | later[w];
+    for (uint32_t w = 0; w < words; w++)
+      any |= m->active[w] &= m->sets.entries[w] | child[w] | heir[w] | next[w] | later[w];
     if (any)
       accepted = hp_matcher_test(m, parent, s);
     else

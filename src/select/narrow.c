@@ -16,15 +16,16 @@ bool hp_walk_is_narrow(const hp_matcher *m) {
 typedef enum reading { READ_NO_ATTRIBUTES, READ_ONE_NAME, READ_ATTRIBUTES } reading;
 
 static reading reading_of(const hp_matcher *m) {
-  if (!m->reads_attributes) return READ_NO_ATTRIBUTES;
-  return m->only_name ? READ_ONE_NAME : READ_ATTRIBUTES;
+  if (!m->index.reads_attributes) return READ_NO_ATTRIBUTES;
+  return m->index.only_name ? READ_ONE_NAME : READ_ATTRIBUTES;
 }
 
 static ALWAYS_INLINE void add_candidates(const hp_matcher *m, const hp_node *node, hp_bits *candidates, reading reads) {
   const hp_attributes *attributes = hp_at(m->base, node->attributes);
   if (reads == READ_ONE_NAME) {
-    const hp_attribute *item = hp_find_attribute(attributes, m->only_name);
-    if (item && (m->attributes.slots || hp_only_value_holds(m, attributes, item))) *candidates |= m->rows[m->only_row];
+    const hp_attribute *item = hp_find_attribute(attributes, m->index.only_name);
+    if (item && (m->index.attributes.slots || hp_only_value_holds(m, attributes, item)))
+      *candidates |= m->index.rows[m->index.only_row];
   } else {
     hp_add_attribute_candidates(m, candidates, attributes);
   }
@@ -32,10 +33,10 @@ static ALWAYS_INLINE void add_candidates(const hp_matcher *m, const hp_node *nod
 
 static ALWAYS_INLINE hp_bits find_matches(hp_matcher *m, const hp_node *node, hp_ref ref, hp_bits enabled,
                                           hp_frame *parent, reading reads) {
-  hp_bits candidates = m->rows[hp_tag_row(m, node->name)];
-  if (reads && (enabled & *m->by_attribute) && node->attributes) add_candidates(m, node, &candidates, reads);
+  hp_bits candidates = m->index.rows[hp_tag_row(m, node->name)];
+  if (reads && (enabled & *m->sets.by_attribute) && node->attributes) add_candidates(m, node, &candidates, reads);
   candidates &= enabled;
-  hp_bits matched = candidates & *m->sure;
+  hp_bits matched = candidates & *m->sets.sure;
   if (candidates == matched) return matched;
   hp_subject subject = hp_subject_of(m->base, ref);
   *m->active = candidates;
@@ -46,7 +47,7 @@ static ALWAYS_INLINE hp_bits find_matches(hp_matcher *m, const hp_node *node, hp
 static bool call(hp_matcher *m, hp_visit visit, void *context, hp_ref ref, hp_bits matched) {
   hp_subject subject = hp_subject_of(m->base, ref);
   *m->matched = matched;
-  return visit(context, &subject, (matched & *m->accepts) != 0);
+  return visit(context, &subject, (matched & *m->sets.accepts) != 0);
 }
 
 /* The next siblings of open elements. An entry that the ring has lost is found by the parents. */
@@ -66,7 +67,7 @@ static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref 
                                      reading reads) {
   hp_matcher *m = w->matcher;
   const char *base = m->base;
-  const hp_bits wanted = *m->entries, accepts = *m->accepts;
+  const hp_bits wanted = *m->sets.entries, accepts = *m->sets.accepts;
   ring open = {.top = 0};
   while (ref != end && ref) {
     const hp_node *node = hp_node_at(base, ref);
@@ -95,7 +96,7 @@ static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref 
 }
 
 static hp_bits successors(const hp_matcher *m, hp_bits matched, hp_combinator combinator) {
-  return (matched & *m->by_combinator[combinator]) << 1;
+  return (matched & *m->sets.by_combinator[combinator]) << 1;
 }
 
 /* Opens the frame of an element with the matches of the last step. */
@@ -118,7 +119,7 @@ static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end
                                               void *context, reading reads) {
   hp_matcher *m = w->matcher;
   const char *base = m->base;
-  const hp_bits entries = *m->entries, accepts = *m->accepts;
+  const hp_bits entries = *m->sets.entries, accepts = *m->sets.accepts;
   hp_frame *parent = hp_walk_innermost(w);
   while (ref && ref != end) {
     const hp_node *node = hp_node_at(base, ref);

@@ -136,7 +136,8 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
   j->outer_depth = depth;
   j->outer_top = b->stack.entries[depth].node;
   j->depth = depth + s->open_elements.count;
-  j->top = s->open_elements.count ? chunk->log.open[s->open_elements.first + s->open_elements.count - 1].node : b->stack.entries[depth].node;
+  j->top = s->open_elements.count ? chunk->log.open[s->open_elements.first + s->open_elements.count - 1].node
+                                  : b->stack.entries[depth].node;
 }
 
 static bool as_expected(const hp_builder *b, const hp_audit *j) {

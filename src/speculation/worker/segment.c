@@ -167,7 +167,8 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   w->outer.poisoned = HP_HAZARD_NONE;
   w->outer.form_may_be_open = s->form_may_be_open;
   for (uint32_t i = 0; i < s->open_elements.count; i++) hp_exact_push(b, &log->open[s->open_elements.first + i]);
-  if (s->formatting.count) hp_active_formatting_splice(b, log->formatting + s->formatting.first, s->formatting.count, 0);
+  if (s->formatting.count)
+    hp_active_formatting_splice(b, log->formatting + s->formatting.first, s->formatting.count, 0);
   hp_grow(&b->templates.modes, &b->templates.capacity, s->templates.count, b->unwind);
   b->templates.count = s->templates.count;
   if (b->templates.count) memcpy(b->templates.modes, log->template_modes + s->templates.first, s->templates.count);
