@@ -231,7 +231,8 @@ static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chu
   if (m->strategy->before_splice) m->strategy->before_splice(m->engine, chunk, s, &m->audit);
   bool is_inert = m->finder && hp_finder_is_inert(m->finder);
   hp_splice(&m->engine->builder, log, m->segment);
-  if (m->finder) hp_finder_confirm(m->finder, m->segment ? s[-1].sightings_end : 0, s->sightings_end, is_inert);
+  if (m->finder)
+    hp_finder_confirm(m->finder, m->segment ? s[-1].observed_to.sightings : 0, s->observed_to.sightings, is_inert);
 }
 
 /* Continues in the raw text of the current node. */

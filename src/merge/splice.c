@@ -55,6 +55,6 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
     b->pointers.form_known = true;
   }
   if (!b->observers.errors) return;
-  for (uint32_t i = segment ? s[-1].errors_end : 0; i < s->errors_end; i++)
+  for (uint32_t i = segment ? s[-1].observed_to.errors : 0; i < s->observed_to.errors; i++)
     hp_errors_add(b->observers.errors, (hp_error_code)log->errors.items[i].code, log->errors.items[i].offset);
 }

@@ -93,7 +93,7 @@ static size_t break_even(const hp_config *config, size_t equal) {
 
 bool hp_session_refused_binding(const hp_session *session) {
   if (session->result.driver == HP_DRIVER_OTHER) return session->result.other.not_bound;
-  return session->result.driver == HP_DRIVER_PARALLEL && atomic_load(&session->team.job.not_bound);
+  return session->result.driver == HP_DRIVER_PARALLEL && atomic_load(&session->team.job.shared.not_bound);
 }
 #endif
 
@@ -127,7 +127,7 @@ hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
                                                             : hp_config_threads(config);
   if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_team_is_late(&session->team)) return HPAR_OK;
   if (!hp_team_threads(&session->team, executor->wait, threads)) return HPAR_ERROR_MEMORY;
-  if (!session->team.job.is_alone) hp_pool_wake(session->team.pool, threads);
+  if (!session->team.job.division.is_alone) hp_pool_wake(session->team.pool, threads);
 #else
   (void)session, (void)config;
 #endif
@@ -137,7 +137,8 @@ hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
 void hp_session_wake(hp_session *session, hp_config *config) {
 #if HPAR_PARALLEL
   hp_team *team = &session->team;
-  if (team->pool && !team->job.is_alone && !hp_team_is_late(team)) hp_pool_wake(team->pool, hp_config_threads(config));
+  if (team->pool && !team->job.division.is_alone && !hp_team_is_late(team))
+    hp_pool_wake(team->pool, hp_config_threads(config));
 #else
   (void)session, (void)config;
 #endif

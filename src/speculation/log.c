@@ -9,8 +9,8 @@ void hp_log_clear(hp_log *log) {
 }
 
 void hp_log_cut(hp_log *log, uint32_t segments) {
-  log->errors.count = segments ? log->segments[segments - 1].errors_end : 0;
-  log->sightings.count = segments ? log->segments[segments - 1].sightings_end : 0;
+  log->errors.count = segments ? log->segments[segments - 1].observed_to.errors : 0;
+  log->sightings.count = segments ? log->segments[segments - 1].observed_to.sightings : 0;
   if (segments >= log->segment_count) return;
   const hp_segment *s = &log->segments[segments];
   log->open_count = s->open_elements.first;

@@ -80,7 +80,9 @@ typedef struct hp_segment {
   bool form_may_be_open; /* at the begin: see hp_outer_context */
   hp_ref form;
   hp_log_range open_elements, formatting, templates;
-  uint32_t errors_end, sightings_end;
+  struct {
+    uint32_t errors, sightings;
+  } observed_to; /* the ends of the segment's parts of these lists */
   uint32_t token;
   hp_atom raw_name; /* element whose raw text contains the token; 0: none */
   uint32_t tokens;  /* in the run, without the deferred one */

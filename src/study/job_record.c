@@ -100,10 +100,10 @@ static void again(hp_merger *m, uint32_t begin, uint32_t end, uint64_t begin_ns)
 static void merged_chunk(hp_job *job, const hp_chunk *c, uint64_t begin, bool is_finished) {
   hp_record *record = record_of(&job->merger);
   uint64_t end = hp_now();
-  hp_event_kind kind = job->is_exact ? HP_EVENT_EXACT : HP_EVENT_MERGE;
-  hp_record_event(record, kind, 0, job->chunk_number, begin, end, c->cut, c->limit);
+  hp_event_kind kind = job->position.is_exact ? HP_EVENT_EXACT : HP_EVENT_MERGE;
+  hp_record_event(record, kind, 0, job->position.number, begin, end, c->cut, c->limit);
   if (!is_finished) return;
-  if (job->is_exact) add_unmerged(&job->merger, c->cut, c->limit, HPAR_CHUNK_EXACT);
+  if (job->position.is_exact) add_unmerged(&job->merger, c->cut, c->limit, HPAR_CHUNK_EXACT);
   hpar_chunk *chunk = hp_record_last(record);
   chunk->ns.merge_begin = begin;
   chunk->ns.merge_end = end;
@@ -130,14 +130,16 @@ static void record_work(hp_record *record, const hp_chunk *c, uint32_t number) {
 static void complete(hp_job *job) {
   hp_record *record = record_of(&job->merger);
   uint32_t published = hp_published_chunks(job->queue);
-  hp_record_event(record, HP_EVENT_CUT, 0, UINT32_MAX, job->begin_time, job->begin_time + job->counters->cut_ns, 0, 0);
+  hp_record_event(record, HP_EVENT_CUT, 0, UINT32_MAX, job->times.begin, job->times.begin + job->counters->cut_ns, 0,
+                  0);
   uint32_t number = 0;
   for (uint32_t i = 0, span; i < published; i += span) {
     const hp_chunk *c = hp_chunk_at(job->queue, i);
     span = hp_chunk_span(c);
     if (hp_chunk_is_empty(job->queue, c)) continue;
     if (!c->limit) hp_chunk_queue_place(job->queue, i);
-    if (i >= job->chunk) add_unmerged(&job->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
+    if (i >= job->position.chunk)
+      add_unmerged(&job->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
     if (atomic_load_explicit(&c->done, memory_order_acquire) && c->work) record_work(record, c, number);
     number++;
   }

@@ -95,29 +95,31 @@ static void compose(hp_job *job, unsigned thread, hp_node_range node, unsigned l
 /* Returns false if the tree is closed. Otherwise the caller may change logs, until it calls
  * end_composition. */
 static bool begin_composition(hp_job *job) {
-  uint32_t running = atomic_load_explicit(&job->compositions, memory_order_relaxed);
+  uint32_t running = atomic_load_explicit(&job->shared.compositions, memory_order_relaxed);
   do {
     if (running & CLOSED) return false;
-  } while (!atomic_compare_exchange_weak_explicit(&job->compositions, &running, running + 1, memory_order_acquire,
-                                                  memory_order_relaxed));
+  } while (!atomic_compare_exchange_weak_explicit(&job->shared.compositions, &running, running + 1,
+                                                  memory_order_acquire, memory_order_relaxed));
   return true;
 }
 
-static void end_composition(hp_job *job) { atomic_fetch_sub_explicit(&job->compositions, 1, memory_order_release); }
+static void end_composition(hp_job *job) {
+  atomic_fetch_sub_explicit(&job->shared.compositions, 1, memory_order_release);
+}
 
 static bool is_quiet(void *job) {
-  return atomic_load_explicit(&((hp_job *)job)->compositions, memory_order_acquire) == CLOSED;
+  return atomic_load_explicit(&((hp_job *)job)->shared.compositions, memory_order_acquire) == CLOSED;
 }
 
 /* A thread that ends a composition wakes the merger. */
 static void close_tree(hp_job *job) {
   enum { SPIN_NS = 50000, SLEEP_NS = 1000000 };
-  atomic_fetch_or_explicit(&job->compositions, CLOSED, memory_order_acq_rel);
+  atomic_fetch_or_explicit(&job->shared.compositions, CLOSED, memory_order_acq_rel);
   hp_spin spin = {0};
   while (!is_quiet(job) && hp_spin_on(&spin, SPIN_NS)) {
   }
   while (!is_quiet(job)) hp_event_count_sleep(&job->team->merger_event, SLEEP_NS, is_quiet, job);
-  job->is_order_closed = true;
+  job->position.is_order_closed = true;
 }
 
 /* While text arrives, the number of chunks and the shape of the tree are unknown.
@@ -132,7 +134,7 @@ static void arrive(hp_job *job, unsigned thread, uint32_t chunk) {
     compose(job, thread, node, level);
     end_composition(job);
   }
-  atomic_fetch_add_explicit(&job->composed_chunks, 1, memory_order_release);
+  atomic_fetch_add_explicit(&job->shared.composed_chunks, 1, memory_order_release);
 }
 
 static void finish(hp_job *job) {

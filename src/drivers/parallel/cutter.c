@@ -44,8 +44,8 @@ static size_t text_offset(const hp_request *request, size_t length, uint64_t off
 }
 
 static bool find_truth(hp_job *job, size_t offset, hp_start_state *truth) {
-  bool last = atomic_load_explicit(&job->text_is_complete, memory_order_relaxed);
-  size_t available = atomic_load_explicit(&job->available, memory_order_relaxed);
+  bool last = atomic_load_explicit(&job->shared.text_is_complete, memory_order_relaxed);
+  size_t available = atomic_load_explicit(&job->shared.available, memory_order_relaxed);
   return job->plan.truth->at(job->cutter.source, (uint32_t)offset, available, last, truth);
 }
 
@@ -82,7 +82,7 @@ static void publish_chunk(hp_job *job, size_t limit) {
 }
 
 static size_t chunk_bytes(const hp_job *job, size_t length) {
-  return job->config.chunk_size ? job->config.chunk_size : hp_chunk_size(length, job->threads);
+  return job->config.chunk_size ? job->config.chunk_size : hp_chunk_size(length, job->division.threads);
 }
 
 static void cut_exactly(hp_job *job, size_t length, size_t size) {
@@ -94,8 +94,8 @@ static void cut_exactly(hp_job *job, size_t length, size_t size) {
 
 bool hp_may_join_chunks(const hp_job *job) {
   const hp_parallel_config *config = &job->config;
-  return !config->cuts && !config->chunk_size && !config->chunks && !job->config.order && !job->has_pairs &&
-         !config->scripts && !hp_is_inline(job) && !hp_cuts_exactly(job) && job->threads > 1 &&
+  return !config->cuts && !config->chunk_size && !config->chunks && !job->config.order && !job->division.has_pairs &&
+         !config->scripts && !hp_is_inline(job) && !hp_cuts_exactly(job) && job->division.threads > 1 &&
          !job->plan.strategy->parse;
 }
 
@@ -117,15 +117,15 @@ static void cut_by_policy(hp_job *job) {
   size_t size = config->chunk_size     ? config->chunk_size
                 : config->chunks       ? request->length / config->chunks + 1
                 : config->scripts      ? SCRIPT_CHUNK_BYTES
-                : job->queue->by_range ? hp_shared_size(request->length, job->threads)
+                : job->queue->by_range ? hp_shared_size(request->length, job->division.threads)
                                        : 0;
   cuts->count = 0;
   if (hp_cuts_exactly(job))
-    cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->threads));
+    cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->division.threads));
   else if (size)
     hp_cut_evenly(cuts, choice, request->text, request->length, size, unwind);
   else
-    hp_cut_for(cuts, choice, request->text, request->length, job->threads, unwind);
+    hp_cut_for(cuts, choice, request->text, request->length, job->division.threads, unwind);
   for (uint32_t i = 0; i < cuts->count; i++) publish_chunk(job, cuts->at[i]);
 }
 
@@ -134,7 +134,7 @@ static void divide_evenly(hp_job *job) {
   const hp_request *request = &job->request;
   const hp_even_cuts even = {.text = request->text,
                              .length = request->length,
-                             .distance = hp_shared_size(request->length, job->threads),
+                             .distance = hp_shared_size(request->length, job->division.threads),
                              .policy = job->plan.cut.policy};
   if (!hp_chunk_queue_divide(job->queue, &even)) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
 }
@@ -147,7 +147,7 @@ void hp_cut_text(hp_job *job) {
   }
   if (job->config.cuts)
     cut_by_options(job);
-  else if (!job->is_alone)
+  else if (!job->division.is_alone)
     cut_by_policy(job);
   publish_chunk(job, job->request.length);
 }

@@ -19,7 +19,7 @@ static void count_exact_chunk(hp_merge_counters *counters) {
 
 /* Returns whether a worker has finished the merger's chunk. */
 static bool is_done(const hp_job *job) {
-  return atomic_load_explicit(&hp_chunk_at(job->queue, job->chunk)->done, memory_order_acquire);
+  return atomic_load_explicit(&hp_chunk_at(job->queue, job->position.chunk)->done, memory_order_acquire);
 }
 
 /* Ends the parse of a text that is no valid UTF-8. */
@@ -31,38 +31,39 @@ static void reject_text(const hp_job *job) {
 
 /* Validates the text up to the offset, unless its validity is known. Unwinds if it is invalid. */
 static void validate_to(hp_job *job, uint32_t end) {
-  if (end <= job->valid_to) return;
-  if (!hp_team_validate(job, job->valid_to, end)) reject_text(job);
-  job->valid_to = end;
+  if (end <= job->position.valid_to) return;
+  if (!hp_team_validate(job, job->position.valid_to, end)) reject_text(job);
+  job->position.valid_to = end;
 }
 
 /* Trusts the text of a finished chunk: its thread has validated the text. All text before it is
  * valid. */
 static void trust_chunk(hp_job *job, const hp_chunk *c) {
-  if (atomic_load_explicit(&job->is_invalid, memory_order_relaxed)) reject_text(job);
-  if (c->limit > job->valid_to) job->valid_to = c->limit;
+  if (atomic_load_explicit(&job->shared.is_invalid, memory_order_relaxed)) reject_text(job);
+  if (c->limit > job->position.valid_to) job->position.valid_to = c->limit;
 }
 
 /* Lets the merger parse its chunk itself, if no worker has claimed the chunk. Returns whether it
  * does. */
 static bool take_over_chunk(hp_job *job) {
-  if (job->is_exact || job->threads < 2 || is_done(job) || !hp_chunk_queue_claim_chunk(job->queue, job->chunk))
+  if (job->position.is_exact || job->division.threads < 2 || is_done(job) ||
+      !hp_chunk_queue_claim_chunk(job->queue, job->position.chunk))
     return false;
   count_exact_chunk(job->merger.counters);
-  if (job->config.order) job->config.order->arrive(job, 0, job->chunk);
-  return job->is_exact = true;
+  if (job->config.order) job->config.order->arrive(job, 0, job->position.chunk);
+  return job->position.is_exact = true;
 }
 
 /* Joins the next chunk to the merger's own one, if no worker has claimed it. Returns whether it
  * does. */
 static bool extend_exact_chunk(hp_job *job, const hp_chunk *c) {
-  uint32_t next = job->chunk + hp_chunk_span(c), most = UINT32_MAX;
-  if (job->divides_later && !atomic_load_explicit(&job->is_estimated, memory_order_relaxed))
+  uint32_t next = job->position.chunk + hp_chunk_span(c), most = UINT32_MAX;
+  if (job->division.divides_later && !atomic_load_explicit(&job->shared.is_estimated, memory_order_relaxed))
     most = HP_CLAIM_BEFORE_PARTS;
   if (!job->queue->by_range || next >= hp_published_chunks(job->queue)) return false;
-  if (hp_chunk_queue_extend(job->queue, 0, job->chunk, most)) return true;
+  if (hp_chunk_queue_extend(job->queue, 0, job->position.chunk, most)) return true;
   if (!hp_chunk_queue_claim_chunk(job->queue, next)) return false;
-  hp_chunk_queue_join(job->queue, job->chunk, 1);
+  hp_chunk_queue_join(job->queue, job->position.chunk, 1);
   return true;
 }
 
@@ -75,12 +76,12 @@ static uint32_t progress_of(const hp_job *job, unsigned worker) {
 static void look_at_other_thread(hp_job *job) {
   enum { DISTANCE_BYTES = 128 << 10 };
   uint32_t place = merger_position(&job->merger);
-  if (!job->pool_runs || job->threads != 2 || place - job->seen.place < DISTANCE_BYTES) return;
+  if (!job->pool_runs || job->division.threads != 2 || place - job->position.seen.place < DISTANCE_BYTES) return;
   uint32_t progress = progress_of(job, 1);
-  job->seen.place = place;
-  if (job->seen.since && progress == job->seen.progress) return;
-  job->seen.progress = progress;
-  job->seen.since = hp_now();
+  job->position.seen.place = place;
+  if (job->position.seen.since && progress == job->position.seen.progress) return;
+  job->position.seen.progress = progress;
+  job->position.seen.since = hp_now();
 }
 
 /* Parses the merger's own chunk. Returns false if more input must come first. */
@@ -103,15 +104,16 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
 static void deliver_found(hp_job *job) {
   hp_merger *m = &job->merger;
   if (!m->finder || !m->finder->report->in_order || !hp_finder_is_settled(m->finder)) return;
-  uint32_t first = job->chunk + (m->is_in_chunk ? hp_chunk_span(hp_chunk_at(job->queue, job->chunk)) : 0);
-  if (job->found_chunk < first) job->found_chunk = first;
-  while (job->found_chunk < hp_published_chunks(job->queue)) {
-    const hp_chunk *c = hp_chunk_at(job->queue, job->found_chunk);
+  uint32_t first =
+      job->position.chunk + (m->is_in_chunk ? hp_chunk_span(hp_chunk_at(job->queue, job->position.chunk)) : 0);
+  if (job->position.found_chunk < first) job->position.found_chunk = first;
+  while (job->position.found_chunk < hp_published_chunks(job->queue)) {
+    const hp_chunk *c = hp_chunk_at(job->queue, job->position.found_chunk);
     if (!atomic_load_explicit(&c->done, memory_order_acquire)) return;
     unsigned owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
     if (c->work && !c->work->failed)
       hp_finder_deliver(m->finder, &c->work->log.sightings, merger_position(m), owner ? owner - 1 : 0);
-    job->found_chunk += hp_chunk_span(c);
+    job->position.found_chunk += hp_chunk_span(c);
   }
 }
 
@@ -135,15 +137,15 @@ static bool merge_log(hp_job *job, const hp_chunk *c) {
 
 /* Goes to the next chunk. */
 static void leave_chunk(hp_job *job, const hp_chunk *c) {
-  job->chunk += hp_chunk_span(c);
-  job->chunk_number += !hp_chunk_is_empty(job->queue, c);
+  job->position.chunk += hp_chunk_span(c);
+  job->position.number += !hp_chunk_is_empty(job->queue, c);
 }
 
 /* Counts the chunks whose logs are in the merged log. No thread changes them, because the merger
  * holds the chunk of that log. */
 static void pass_composed_chunks(hp_job *job, uint32_t end) {
-  while (job->chunk < end) {
-    const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
+  while (job->position.chunk < end) {
+    const hp_chunk *c = hp_chunk_at(job->queue, job->position.chunk);
     if (!hp_merger_count_composed(&job->merger, c->work)) return;
     trust_chunk(job, c);
     leave_chunk(job, c);
@@ -152,11 +154,11 @@ static void pass_composed_chunks(hp_job *job, uint32_t end) {
 
 /* Merges the next chunk. Returns false if more input must come first. */
 static bool merge_chunk(hp_job *job) {
-  const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
-  uint32_t composed_end = job->is_exact ? 0 : c->composed_end;
-  if (job->is_exact ? !parse_exact_chunk(job, c) : !hp_chunk_is_empty(job->queue, c) && !merge_log(job, c))
+  const hp_chunk *c = hp_chunk_at(job->queue, job->position.chunk);
+  uint32_t composed_end = job->position.is_exact ? 0 : c->composed_end;
+  if (job->position.is_exact ? !parse_exact_chunk(job, c) : !hp_chunk_is_empty(job->queue, c) && !merge_log(job, c))
     return false;
-  job->is_exact = false;
+  job->position.is_exact = false;
   leave_chunk(job, c);
   pass_composed_chunks(job, composed_end);
   return true;
@@ -165,12 +167,13 @@ static bool merge_chunk(hp_job *job) {
 /* Returns whether the merger can merge its chunk now. Another order must be complete before. No
  * other thread changes the log of the chunk afterwards. */
 static bool is_ready(hp_job *job) {
-  if (job->config.order && !job->is_order_closed)
-    return atomic_load_explicit(&job->composed_chunks, memory_order_acquire) + 1 >= atomic_load(&job->queue->published);
-  if (!job->composes) return is_done(job);
-  if (job->held_chunk == job->chunk) return true;
-  if (!hp_chunk_queue_hold(job->queue, job->chunk, 0)) return false;
-  job->held_chunk = job->chunk;
+  if (job->config.order && !job->position.is_order_closed)
+    return atomic_load_explicit(&job->shared.composed_chunks, memory_order_acquire) + 1 >=
+           atomic_load(&job->queue->published);
+  if (!job->division.composes) return is_done(job);
+  if (job->position.held_chunk == job->position.chunk) return true;
+  if (!hp_chunk_queue_hold(job->queue, job->position.chunk, 0)) return false;
+  job->position.held_chunk = job->position.chunk;
   return true;
 }
 
@@ -178,7 +181,7 @@ static bool merger_is_ready(void *job) { return is_ready(job); }
 
 static void note_wait(const hp_job *job, uint64_t begin) {
   hp_trace *trace = job->merger.trace;
-  if (trace) trace->event(trace, HP_EVENT_WAIT, 0, job->chunk_number, begin, hp_now(), 0, 0);
+  if (trace) trace->event(trace, HP_EVENT_WAIT, 0, job->position.number, begin, hp_now(), 0, 0);
 }
 
 /*** late workers ***/
@@ -191,14 +194,14 @@ typedef struct awaited {
 } awaited;
 
 static awaited look_at_all_workers(const hp_job *job) {
-  awaited found = {.progress = atomic_load_explicit(&job->composed_chunks, memory_order_relaxed)};
-  for (unsigned i = 0; i < job->threads; i++) found.progress += progress_of(job, i);
+  awaited found = {.progress = atomic_load_explicit(&job->shared.composed_chunks, memory_order_relaxed)};
+  for (unsigned i = 0; i < job->division.threads; i++) found.progress += progress_of(job, i);
   return found;
 }
 
 static awaited look_at_worker(const hp_job *job) {
-  if (job->config.order && !job->is_order_closed) return look_at_all_workers(job);
-  const hp_chunk *c = hp_chunk_at(job->queue, job->chunk);
+  if (job->config.order && !job->position.is_order_closed) return look_at_all_workers(job);
+  const hp_chunk *c = hp_chunk_at(job->queue, job->position.chunk);
   awaited found = {.owner = atomic_load_explicit(&c->holder, memory_order_relaxed)};
   if (!found.owner) found.owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
   if (found.owner) found.progress = progress_of(job, found.owner - 1);
@@ -208,7 +211,7 @@ static awaited look_at_worker(const hp_job *job) {
 /* Returns whether the merger may parse the awaited chunk itself. A record states the chunks' joins,
  * which a late worker may still change. So it may the resources that it has found. */
 static bool can_rescue(const hp_job *job) {
-  return job->threads > 1 && !job->has_pairs && !job->merger.trace && !job->config.finder;
+  return job->division.threads > 1 && !job->division.has_pairs && !job->merger.trace && !job->config.finder;
 }
 
 /* Spins until the chunk is ready or LATE_NS have passed. A sleep could last longer: other processes
@@ -226,19 +229,20 @@ static bool spin_until_ready(hp_job *job) {
  * no progress. */
 static bool wait_for_worker(hp_job *job, bool sleeps) {
   awaited before = look_at_worker(job);
-  atomic_store_explicit(&job->wanted, job->chunk, memory_order_relaxed);
+  atomic_store_explicit(&job->shared.wanted, job->position.chunk, memory_order_relaxed);
   if (job->pool_runs) hp_pool_widen(job->team->pool);
   bool is_done =
       sleeps ? hp_event_count_sleep(&job->team->merger_event, LATE_NS, merger_is_ready, job) : spin_until_ready(job);
-  atomic_store_explicit(&job->wanted, 0, memory_order_relaxed);
+  atomic_store_explicit(&job->shared.wanted, 0, memory_order_relaxed);
   awaited after = look_at_worker(job);
   return is_done || after.owner != before.owner || after.progress != before.progress;
 }
 
 /* Returns whether the worker of the chunk is late, by an earlier look at it. */
 static bool is_known_late(const hp_job *job) {
-  if (!job->seen.since || look_at_worker(job).owner != 2 || !can_rescue(job)) return false;
-  return progress_of(job, 1) == job->seen.progress && hp_now() - job->seen.since >= AWAIT_SPIN_NS + LATE_NS;
+  if (!job->position.seen.since || look_at_worker(job).owner != 2 || !can_rescue(job)) return false;
+  return progress_of(job, 1) == job->position.seen.progress &&
+         hp_now() - job->position.seen.since >= AWAIT_SPIN_NS + LATE_NS;
 }
 
 /* Claims a chunk for the merger while it waits. Returns 0 if there is none. The merger of many
@@ -258,7 +262,7 @@ static bool wait_until_ready(hp_job *job) {
     if ((is_late = is_known_late(job))) break;
     uint32_t other = claim_meanwhile(job);
     if (other) {
-      job->wait_ns += hp_now() - begin;
+      job->times.wait_ns += hp_now() - begin;
       note_wait(job, begin);
       hp_team_parse_chunk(job, 0, other);
       begin = hp_now();
@@ -270,7 +274,7 @@ static bool wait_until_ready(hp_job *job) {
       sleeps = true; /* the worker makes progress */
     }
   }
-  job->wait_ns += hp_now() - begin;
+  job->times.wait_ns += hp_now() - begin;
   note_wait(job, begin);
   return !is_late || is_ready(job);
 }
@@ -293,10 +297,10 @@ static void rescue_chunk(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
   uint32_t begin = merger_position(m);
-  const hp_chunk *late = hp_chunk_at(job->queue, job->chunk);
-  job->rescued++;
-  job->late_chunk = job->chunk;
-  for (uint32_t next = job->chunk + 1;; next++) {
+  const hp_chunk *late = hp_chunk_at(job->queue, job->position.chunk);
+  job->position.rescued++;
+  job->position.late_chunk = job->position.chunk;
+  for (uint32_t next = job->position.chunk + 1;; next++) {
     uint32_t end = next < published ? hp_chunk_queue_cut(job->queue, next) : UINT32_MAX;
     validate_to(job, next < published ? end : (uint32_t)job->request.length);
     if (parse_until_free(m, late, end)) {
@@ -306,12 +310,12 @@ static void rescue_chunk(hp_job *job) {
     bool is_others = m->done || next == published ||
                      atomic_load_explicit(&hp_chunk_at(job->queue, next)->owner, memory_order_relaxed);
     if (!is_others && !hp_chunk_queue_claim_chunk(job->queue, next)) continue;
-    job->chunk = next;
-    job->chunk_number++;
+    job->position.chunk = next;
+    job->position.number++;
     count_exact_chunk(m->counters);
     if (is_others) return;
     count_exact_chunk(m->counters);
-    job->is_exact = true;
+    job->position.is_exact = true;
     return;
   }
 }
@@ -320,8 +324,8 @@ static void rescue_chunk(hp_job *job) {
 static void merge_finished_chunks(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
-  while (!m->done && job->chunk < published) {
-    if (!job->is_exact && (job->config.order || !is_ready(job))) return;
+  while (!m->done && job->position.chunk < published) {
+    if (!job->position.is_exact && (job->config.order || !is_ready(job))) return;
     if (!merge_chunk(job)) return;
   }
 }
@@ -330,7 +334,7 @@ void hp_merge_between_feeds(hp_job *job) {
   for (;;) {
     merge_finished_chunks(job);
     uint32_t head = atomic_load_explicit(&job->queue->head, memory_order_relaxed);
-    if (job->merger.done || hp_published_chunks(job->queue) - head <= job->threads - 1) return;
+    if (job->merger.done || hp_published_chunks(job->queue) - head <= job->division.threads - 1) return;
     if (take_over_chunk(job)) continue;
     uint32_t chunk = hp_chunk_queue_claim(job->queue, 0);
     if (!chunk) return;
@@ -342,14 +346,14 @@ void hp_merge_all(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
   bool is_composed = !job->config.order;
-  while (!m->done && job->chunk < published) {
-    if (job->composes) atomic_store_explicit(&job->merging, job->chunk, memory_order_relaxed);
-    if (!job->is_exact && !take_over_chunk(job)) {
+  while (!m->done && job->position.chunk < published) {
+    if (job->division.composes) atomic_store_explicit(&job->shared.merging, job->position.chunk, memory_order_relaxed);
+    if (!job->position.is_exact && !take_over_chunk(job)) {
       if (!wait_until_ready(job)) {
         rescue_chunk(job);
         continue;
       }
-      if (!is_composed && !job->is_order_closed) job->config.order->finish(job);
+      if (!is_composed && !job->position.is_order_closed) job->config.order->finish(job);
       is_composed = true;
     }
     merge_chunk(job);

@@ -10,8 +10,8 @@ enum { MAX_OPEN_ELEMENTS = 1024 };
 
 bool hp_may_compose_neighbours(const hp_job *job) {
   const hp_strategy *strategy = job->plan.strategy;
-  return job->threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->config.order &&
-         !job->has_pairs && !job->request.trace && !job->merger.is_observed && !job->config.scripts &&
+  return job->division.threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->config.order &&
+         !job->division.has_pairs && !job->request.trace && !job->merger.is_observed && !job->config.scripts &&
          !job->request.max_errors && !strategy->one_by_one && !strategy->after_entry &&
          !hp_engine_is_limited(job->merger.engine);
 }
@@ -61,7 +61,7 @@ static bool hold_next(composition *c) {
 static bool hold_previous(composition *c) {
   hp_chunk_queue *queue = c->job->queue;
   uint32_t before = hp_chunk_before(queue, c->left);
-  if (before <= atomic_load_explicit(&c->job->merging, memory_order_relaxed)) return false;
+  if (before <= atomic_load_explicit(&c->job->shared.merging, memory_order_relaxed)) return false;
   if (!hp_chunk_queue_hold(queue, before, c->thread)) return false;
   c->left = before;
   return true;
@@ -71,7 +71,7 @@ static bool hold_previous(composition *c) {
  */
 static bool hold_boundary(composition *c, uint32_t chunk) {
   c->left = c->right = c->end = chunk;
-  if (chunk <= atomic_load_explicit(&c->job->merging, memory_order_relaxed) || !hold_next(c)) return false;
+  if (chunk <= atomic_load_explicit(&c->job->shared.merging, memory_order_relaxed) || !hold_next(c)) return false;
   bool is_free = !hp_chunk_at(c->job->queue, chunk)->composed && work_at(c->job, chunk);
   while (is_free && (is_free = hold_previous(c))) {
     const hp_chunk_work *work = work_at(c->job, c->left);

@@ -31,7 +31,7 @@ static void run_task(void *context, unsigned index) {
 /* Runs the tasks on the caller's executor. Then unwinds if the merger did. */
 static void run_by_caller(hp_job *job) {
   hp_engine *engine = job->merger.engine;
-  hp_run_on_caller(&job->config.executor, job->threads, run_task, job);
+  hp_run_on_caller(&job->config.executor, job->division.threads, run_task, job);
   if (job->merge_status != HPAR_OK || engine->builder.encoding.restarts)
     hp_unwind_now(&engine->unwind, job->merge_status);
 }
@@ -44,7 +44,7 @@ static void end_resources(hp_job *job) {
   hp_finder *finder = job->merger.finder;
   if (!finder) return;
   hp_finder_end_chunk(finder);
-  for (uint32_t i = job->chunk + job->merger.is_in_chunk; i < hp_published_chunks(job->queue); i++) {
+  for (uint32_t i = job->position.chunk + job->merger.is_in_chunk; i < hp_published_chunks(job->queue); i++) {
     const hp_chunk *chunk = hp_chunk_at(job->queue, i);
     if (!chunk->work || !chunk->done) continue;
     hp_finder_begin_chunk(finder, &chunk->work->log.sightings);
@@ -72,7 +72,7 @@ static bool leave_initial_mode(hp_merger *m) {
 static void name_choices(const hp_job *job) {
   const hp_plan *plan = &job->plan;
   hp_parallel_counters *counters = job->counters;
-  counters->threads = job->threads;
+  counters->threads = job->division.threads;
   counters->strategy = plan->strategy_name;
   counters->predictor = plan->predictor_name;
   counters->mode_predictor = plan->mode_predictor_name;
@@ -92,7 +92,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->queue = &team->queue;
   job->request = *request;
   job->config = *config;
-  job->publishes_early = team->jobs_to_publish > 0;
+  job->division.publishes_early = team->jobs_to_publish > 0;
   job->counters = counters;
   *counters = (hp_parallel_counters){0};
   job->plan = config->plan;
@@ -107,10 +107,10 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
                             .is_observed = config->finder || job->plan.strategy->before_splice};
   job->request.watch = NULL;                         /* the workers have their own */
   request->document->atoms.shared = config->scripts; /* scripts read the document beside workers */
-  job->threads = config->executor.threads;
-  job->begin_time = hp_now();
+  job->division.threads = config->executor.threads;
+  job->times.begin = hp_now();
   hp_cutter_open(job);
-  job->is_exact = true;
+  job->position.is_exact = true;
   name_choices(job);
 }
 
@@ -118,7 +118,8 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
  * estimate than it costs. Their boundaries cost as much in scripts and text as among tags. */
 static bool estimates_work(const hp_job *job) {
   enum { LEAST_BYTES_OF_THREAD = 128 << 10 };
-  return !job->config.scripts && (job->threads == 2 || job->request.length / job->threads >= LEAST_BYTES_OF_THREAD);
+  return !job->config.scripts &&
+         (job->division.threads == 2 || job->request.length / job->division.threads >= LEAST_BYTES_OF_THREAD);
 }
 
 /* Gives the published chunks to the threads. The merger parses exactly, and therefore faster than a
@@ -133,19 +134,20 @@ static void assign_chunks(hp_job *job) {
   }
   size_t length = job->config.scripts ? 0 : job->request.length;
   if (!queue->by_range) {
-    hp_chunk_queue_reserve(queue, hp_merger_share(length, job->threads));
+    hp_chunk_queue_reserve(queue, hp_merger_share(length, job->division.threads));
     return;
   }
   hp_speed_set(job);
   hp_work_estimate *work = &job->team->work;
-  bool has_estimate = atomic_load_explicit(&job->is_estimated, memory_order_relaxed), estimates = estimates_work(job);
-  job->divides_later = estimates && !has_estimate && job->threads == 2 && hp_is_pooled(job);
-  if (job->divides_later) {
+  bool has_estimate = atomic_load_explicit(&job->shared.is_estimated, memory_order_relaxed),
+       estimates = estimates_work(job);
+  job->division.divides_later = estimates && !has_estimate && job->division.threads == 2 && hp_is_pooled(job);
+  if (job->division.divides_later) {
     hp_chunk_queue_give_all(queue);
     return;
   }
   if (estimates && !has_estimate) hp_estimate_work(work, job->request.text, length);
-  atomic_store_explicit(&job->is_estimated, estimates, memory_order_relaxed);
+  atomic_store_explicit(&job->shared.is_estimated, estimates, memory_order_relaxed);
   hp_chunk_queue_share(queue, estimates ? work : NULL, length);
 }
 
@@ -153,18 +155,19 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
                           hp_parallel_counters *counters) {
   hp_parallel_begin(team, engine, request, config, counters);
   hp_job *job = &team->job;
-  job->has_pairs = config->pairs;
+  job->division.has_pairs = config->pairs;
   leave_initial_mode(&job->merger);
   hp_team_prepare(job);
-  atomic_store_explicit(&job->available, request->length, memory_order_relaxed);
-  atomic_store_explicit(&job->text_is_complete, true, memory_order_relaxed);
+  atomic_store_explicit(&job->shared.available, request->length, memory_order_relaxed);
+  atomic_store_explicit(&job->shared.text_is_complete, true, memory_order_relaxed);
   hp_cut_text(job);
   atomic_store_explicit(&job->queue->closed, true, memory_order_relaxed);
   uint64_t begin = hp_now();
-  counters->cut_ns = begin - job->begin_time - hp_cutter_truth_ns(&job->cutter, &job->plan);
+  counters->cut_ns = begin - job->times.begin - hp_cutter_truth_ns(&job->cutter, &job->plan);
   assign_chunks(job);
-  job->composes = hp_may_compose_neighbours(job);
-  if (config->executor.kind == HPAR_EXECUTOR_CALLER && job->threads > 1 && hp_published_chunks(job->queue) > 1) {
+  job->division.composes = hp_may_compose_neighbours(job);
+  if (config->executor.kind == HPAR_EXECUTOR_CALLER && job->division.threads > 1 &&
+      hp_published_chunks(job->queue) > 1) {
     run_by_caller(job);
   } else {
     hp_team_start_pool(job);
@@ -173,7 +176,7 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
   }
   request->document->atoms.shared = false;
   end_resources(job);
-  job->busy_ns = hp_now() - begin;
+  job->times.busy_ns = hp_now() - begin;
   hp_report_job(job);
 }
 
@@ -192,7 +195,7 @@ void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {
     if (!leave_initial_mode(m)) return;
     hp_team_prepare(job);
   }
-  atomic_store_explicit(&job->available, available, memory_order_release);
+  atomic_store_explicit(&job->shared.available, available, memory_order_release);
   hp_cut_available(job, available, mapped, false);
   hp_team_start_pool(job);
   hp_chunk_queue_wake(job->queue);
@@ -204,7 +207,7 @@ void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {
     if (m->finder) hp_finder_own(m->finder, next < UINT32_MAX ? (uint32_t)next : UINT32_MAX);
     hp_merger_parse_until(m, next < UINT32_MAX ? (uint32_t)next : UINT32_MAX);
   }
-  job->busy_ns += hp_now() - begin;
+  job->times.busy_ns += hp_now() - begin;
 }
 
 void hp_parallel_finish(hp_team *team, size_t length) {
@@ -216,8 +219,8 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   resume_scripts(job);
   job->counters->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
   if (job->is_open && !m->done) {
-    atomic_store_explicit(&job->available, length, memory_order_release);
-    atomic_store_explicit(&job->text_is_complete, true, memory_order_release);
+    atomic_store_explicit(&job->shared.available, length, memory_order_release);
+    atomic_store_explicit(&job->shared.text_is_complete, true, memory_order_release);
     hp_cut_available(job, length, length, true);
     atomic_store(&job->queue->closed, true);
     hp_team_start_pool(job);
@@ -227,7 +230,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   hp_team_leave_pool(job);
   job->request.document->atoms.shared = false;
   end_resources(job);
-  job->busy_ns += hp_now() - begin;
+  job->times.busy_ns += hp_now() - begin;
   hp_report_job(job);
 }
 

@@ -12,9 +12,10 @@ static void add_worker(hp_job *job, unsigned index) {
     job->request.document->deferred_bytes = UINT32_MAX;
     return;
   }
-  if (job->has_pairs) job->config.pairs->count(job, index);
+  if (job->division.has_pairs) job->config.pairs->count(job, index);
   if (index) counters->parse_ns_per_worker[index] = worker->nanoseconds;
-  if (job->memory_parts && worker->is_open) job->request.document->range.in_parts += hp_range_part_used(&worker->part);
+  if (job->division.memory_parts && worker->is_open)
+    job->request.document->range.in_parts += hp_range_part_used(&worker->part);
   if (worker->is_open) job->request.document->deferred_bytes += worker->engine.tokenizer.deferred_bytes;
   counters->predict_ns += worker->predict_nanoseconds;
   if (job->config.order) job->config.order->count(job, index);
@@ -38,7 +39,7 @@ static uint64_t count_chunks(const hp_chunk_queue *queue, uint32_t first) {
 static void note_late_threads(const hp_job *job) {
   enum { JOBS_TO_PUBLISH = 16 };
   hp_team *team = job->team;
-  if (job->rescued || team->has_late_threads)
+  if (job->position.rescued || team->has_late_threads)
     team->jobs_to_publish = JOBS_TO_PUBLISH;
   else if (team->jobs_to_publish)
     team->jobs_to_publish--;
@@ -48,21 +49,22 @@ void hp_report_job(hp_job *job) {
   hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
   if (job->team->has_late_threads && queue->by_range) { /* a late thread may still join chunks */
-    counters->chunks = job->chunk_number ? job->chunk_number - 1 : 0;
+    counters->chunks = job->position.number ? job->position.number - 1 : 0;
   } else {
     counters->chunks = count_chunks(queue, 0);
-    if (job->is_open && job->merger.done) hp_merger_count_passed(&job->merger, count_chunks(queue, job->chunk));
+    if (job->is_open && job->merger.done)
+      hp_merger_count_passed(&job->merger, count_chunks(queue, job->position.chunk));
   }
-  counters->parse_ns_per_worker[0] = job->busy_ns - counters->merge_ns;
+  counters->parse_ns_per_worker[0] = job->times.busy_ns - counters->merge_ns;
   counters->merge.levels[0].nanoseconds = counters->merge_ns;
-  uint64_t start = atomic_load_explicit(&job->first_start, memory_order_relaxed);
-  counters->first_chunk_ns = start ? start - job->begin_time : 0;
-  counters->wait_ns = job->wait_ns;
-  counters->chunks_rescued = job->rescued;
+  uint64_t start = atomic_load_explicit(&job->shared.first_start, memory_order_relaxed);
+  counters->first_chunk_ns = start ? start - job->times.begin : 0;
+  counters->wait_ns = job->times.wait_ns;
+  counters->chunks_rescued = job->position.rescued;
   note_late_threads(job);
   hp_speed_measure(job);
-  counters->has_pairs = job->has_pairs;
-  unsigned workers = hp_is_inline(job) ? 1 : job->threads;
+  counters->has_pairs = job->division.has_pairs;
+  unsigned workers = hp_is_inline(job) ? 1 : job->division.threads;
   for (unsigned i = 0; job->is_open && i < workers; i++) add_worker(job, i);
   if (job->merger.notes) job->config.trace->complete(job);
   counters->truth_ns = hp_cutter_truth_ns(&job->cutter, &job->plan);

@@ -76,7 +76,7 @@ static void sum_work(const hp_job *job) {
   const hp_work_estimate *estimate = &job->team->work;
   hp_work_range *of_thread = job->queue->ranges.of_thread;
   uint32_t published = hp_published_chunks(job->queue);
-  for (unsigned t = 0; t < job->threads; t++) of_thread[t].work = 0;
+  for (unsigned t = 0; t < job->division.threads; t++) of_thread[t].work = 0;
   for (uint32_t i = 0; i < published; i += hp_chunk_span(hp_chunk_at(job->queue, i))) {
     const hp_chunk *c = hp_chunk_at(job->queue, i);
     unsigned owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
@@ -88,12 +88,12 @@ static void sum_work(const hp_job *job) {
 void hp_speed_measure(hp_job *job) {
   const hp_team *team = job->team;
   hp_work_range *of_thread = job->queue->ranges.of_thread;
-  uint64_t idle = job->wait_ns + job->counters->merge_ns;
-  if (!atomic_load_explicit(&job->is_estimated, memory_order_acquire) || !job->merger.done || team->has_late_threads ||
-      job->rescued)
+  uint64_t idle = job->times.wait_ns + job->counters->merge_ns;
+  if (!atomic_load_explicit(&job->shared.is_estimated, memory_order_acquire) || !job->merger.done ||
+      team->has_late_threads || job->position.rescued)
     return;
   sum_work(job);
-  if (job->busy_ns > idle) add_measurement(&of_thread[0], of_thread[0].work, job->busy_ns - idle);
-  for (unsigned t = 1; t < job->threads; t++)
+  if (job->times.busy_ns > idle) add_measurement(&of_thread[0], of_thread[0].work, job->times.busy_ns - idle);
+  for (unsigned t = 1; t < job->division.threads; t++)
     add_measurement(&of_thread[t], of_thread[t].work, team->workers[t]->nanoseconds);
 }

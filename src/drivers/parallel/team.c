@@ -86,12 +86,12 @@ static hpar_status open_guarded(void *argument) {
   unsigned index = 0;
   while (job->team->workers[index] != worker) index++;
   if (job->config.finder) hp_worker_find_resources(worker, job->config.finder->report, index);
-  if (job->memory_parts) {
+  if (job->division.memory_parts) {
     hp_range_part(&worker->part, &job->request.document->range, index);
     hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.unwind);
     hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.unwind);
   }
-  if (job->has_pairs) job->config.pairs->open(job, index);
+  if (job->division.has_pairs) job->config.pairs->open(job, index);
   worker->is_open = true;
   return HPAR_OK;
 }
@@ -106,21 +106,21 @@ static bool open_worker(hp_job *job, hp_worker *worker) {
 /* Returns the number of workers. */
 static unsigned choose_threads(hp_job *job) {
   if (hp_is_inline(job)) return 1;
-  if (!hp_is_pooled(job)) return job->counters->threads = job->threads;
+  if (!hp_is_pooled(job)) return job->counters->threads = job->division.threads;
   unsigned useful = hp_useful_threads(&job->config, job->request.length);
-  if (job->threads > useful) job->threads = useful;
+  if (job->division.threads > useful) job->division.threads = useful;
   const hp_request *request = &job->request;
-  unsigned saving = job->threads;
+  unsigned saving = job->division.threads;
   if (hp_may_join_chunks(job))
     saving = hp_speed_threads(job->team, &job->config.executor, request->text, request->length, saving);
-  atomic_store_explicit(&job->is_estimated, saving < job->threads, memory_order_relaxed);
-  job->is_alone = saving < 2 && saving < job->threads;
-  job->threads = saving;
-  unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->threads);
+  atomic_store_explicit(&job->shared.is_estimated, saving < job->division.threads, memory_order_relaxed);
+  job->division.is_alone = saving < 2 && saving < job->division.threads;
+  job->division.threads = saving;
+  unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->division.threads);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
-  if (threads < 2) job->has_pairs = false;
+  if (threads < 2) job->division.has_pairs = false;
   job->counters->threads = threads;
-  return job->threads = job->has_pairs ? threads / 2 : threads;
+  return job->division.threads = job->division.has_pairs ? threads / 2 : threads;
 }
 
 static hpar_status allocate_workers(hp_team *team, unsigned count) {
@@ -144,7 +144,7 @@ static hpar_status prepare_worker(hp_job *job, hp_worker *worker) {
   worker->work = NULL;
   worker->nanoseconds = worker->predict_nanoseconds = 0;
   /* In these cases other threads use the worker before its own thread does. */
-  if ((job->has_pairs || job->config.order) && !open_worker(job, worker)) return worker->engine.unwind.status;
+  if ((job->division.has_pairs || job->config.order) && !open_worker(job, worker)) return worker->engine.unwind.status;
   return HPAR_OK;
 }
 
@@ -161,12 +161,12 @@ void hp_team_prepare(hp_job *job) {
   hpar_status status = allocate_workers(team, workers);
   if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);
   if (status == HPAR_OK && job->config.order) status = job->config.order->prepare(job, workers);
-  if (status == HPAR_OK && job->has_pairs) status = job->config.pairs->prepare(job, workers);
+  if (status == HPAR_OK && job->division.has_pairs) status = job->config.pairs->prepare(job, workers);
   const hp_request *request = &job->request;
-  unsigned parts = job->has_pairs ? 2 * workers : workers;
+  unsigned parts = job->division.has_pairs ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
                     hp_range_divide(&request->document->range, parts, request->length);
-  job->memory_parts = is_divided ? parts : 0;
+  job->division.memory_parts = is_divided ? parts : 0;
   for (unsigned i = 0; status == HPAR_OK && i < workers; i++) status = prepare_worker(job, team->workers[i]);
   if (status != HPAR_OK) hp_unwind_now(&job->merger.engine->unwind, status);
   if (job->config.finder) hp_finder_share(job->config.finder, pass_gates, team);
@@ -185,7 +185,7 @@ bool hp_team_validate(hp_job *job, uint32_t from, uint32_t to) {
   if (!job->config.validates) return true;
   const char *end = job->request.text + to;
   if (hp_scan()->invalid_utf8(job->request.text + from, end) == end) return true;
-  atomic_store_explicit(&job->is_invalid, true, memory_order_relaxed);
+  atomic_store_explicit(&job->shared.is_invalid, true, memory_order_relaxed);
   atomic_store(&job->queue->cancelled, true);
   return false;
 }
@@ -194,11 +194,11 @@ bool hp_team_validate(hp_job *job, uint32_t from, uint32_t to) {
  * the chunk is long enough to be published. */
 static bool extend_claim(void *context) {
   const claim *c = context;
-  if (atomic_load_explicit(&c->job->wanted, memory_order_relaxed) == c->chunk) return false;
+  if (atomic_load_explicit(&c->job->shared.wanted, memory_order_relaxed) == c->chunk) return false;
   const hp_chunk *chunk = hp_chunk_at(c->job->queue, c->chunk);
-  if (c->job->publishes_early && chunk->limit - chunk->cut >= PUBLISH_BYTES) return false;
+  if (c->job->division.publishes_early && chunk->limit - chunk->cut >= PUBLISH_BYTES) return false;
   uint32_t limit = chunk->limit;
-  uint32_t most = c->job->publishes_early ? 1 : UINT32_MAX;
+  uint32_t most = c->job->division.publishes_early ? 1 : UINT32_MAX;
   return hp_chunk_queue_extend(c->job->queue, c->thread, c->chunk, most) &&
          hp_team_validate(c->job, limit, chunk->limit);
 }
@@ -212,7 +212,7 @@ static hp_chunk_work *begin_work(hp_job *job, claim *claimed) {
   work->cut = c->cut;
   work->limit = c->limit;
   work->reach = hp_chunk_queue_reach(job->queue, claimed->thread, claimed->chunk);
-  work->read_ahead = job->threads < MIN_THREADS_READING_AHEAD ? 0 : READ_AHEAD_BYTES;
+  work->read_ahead = job->division.threads < MIN_THREADS_READING_AHEAD ? 0 : READ_AHEAD_BYTES;
   work->times.worker = claimed->thread;
   work->more = job->queue->by_range ? extend_claim : NULL;
   work->more_context = claimed;
@@ -221,8 +221,8 @@ static hp_chunk_work *begin_work(hp_job *job, claim *claimed) {
 
 static void note_first_start(hp_job *job) {
   uint64_t none = 0;
-  if (!atomic_load_explicit(&job->first_start, memory_order_relaxed))
-    atomic_compare_exchange_strong_explicit(&job->first_start, &none, hp_now(), memory_order_relaxed,
+  if (!atomic_load_explicit(&job->shared.first_start, memory_order_relaxed))
+    atomic_compare_exchange_strong_explicit(&job->shared.first_start, &none, hp_now(), memory_order_relaxed,
                                             memory_order_relaxed);
 }
 
@@ -230,8 +230,8 @@ static void note_first_start(hp_job *job) {
 static void speculate(hp_job *job, unsigned thread, uint32_t chunk) {
   hp_worker *worker = job->team->workers[thread];
   hp_request request = job->request;
-  request.more = !atomic_load_explicit(&job->text_is_complete, memory_order_acquire);
-  request.length = atomic_load_explicit(&job->available, memory_order_acquire);
+  request.more = !atomic_load_explicit(&job->shared.text_is_complete, memory_order_acquire);
+  request.length = atomic_load_explicit(&job->shared.available, memory_order_acquire);
   note_first_start(job);
   claim claimed = {job, thread, chunk};
   hp_chunk_work *work = begin_work(job, &claimed);
@@ -275,7 +275,7 @@ static uint32_t claim_first(hp_job *job, unsigned thread) {
   hp_estimate_work(work, job->request.text, job->request.length);
   call_hook(HP_PROGRESS_OF_PARTS);
   uint32_t chunk = hp_chunk_queue_take_part(job->queue, work);
-  atomic_store_explicit(&job->is_estimated, true, memory_order_release);
+  atomic_store_explicit(&job->shared.is_estimated, true, memory_order_release);
   return chunk ? chunk : hp_chunk_queue_claim(job->queue, thread);
 }
 
@@ -283,7 +283,7 @@ static uint32_t claim_first(hp_job *job, unsigned thread) {
 static void parse_chunks(hp_job *job, unsigned thread) {
   hp_finished finished;
   finished.count = 0;
-  bool is_first = job->divides_later;
+  bool is_first = job->division.divides_later;
   while (!hp_is_cancelled(job->queue) && !job->team->workers[thread]->saturated) {
     uint32_t chunk = is_first ? claim_first(job, thread) : hp_chunk_queue_claim(job->queue, thread);
     is_first = false;
@@ -291,7 +291,7 @@ static void parse_chunks(hp_job *job, unsigned thread) {
       hp_team_parse_chunk(job, thread, chunk);
       hp_note_finished(&finished, chunk);
     } else if (hp_chunk_queue_is_finished(job->queue)) {
-      if (job->composes) hp_compose_neighbours(job, thread, &finished);
+      if (job->division.composes) hp_compose_neighbours(job, thread, &finished);
       return;
     } else {
       hp_chunk_queue_wait(job->queue);
@@ -300,20 +300,22 @@ static void parse_chunks(hp_job *job, unsigned thread) {
 }
 
 static void work_to_end(hp_job *job, unsigned thread) {
-  if (hp_is_pooled(job) && !hp_bind_thread(job->config.executor.bind, thread)) atomic_store(&job->not_bound, true);
-  if (thread >= job->threads) {
-    job->config.pairs->serve(job, thread - job->threads);
+  if (hp_is_pooled(job) && !hp_bind_thread(job->config.executor.bind, thread))
+    atomic_store(&job->shared.not_bound, true);
+  if (thread >= job->division.threads) {
+    job->config.pairs->serve(job, thread - job->division.threads);
     return;
   }
   parse_chunks(job, thread);
-  if (job->has_pairs) job->config.pairs->stop(job, thread);
+  if (job->division.has_pairs) job->config.pairs->stop(job, thread);
 }
 
 void hp_team_work(void *context, unsigned thread) {
   hp_job *job = context;
   hp_late *late = hp_is_pooled(job) ? job->team->late : NULL;
   work_to_end(job, thread);
-  if (thread < job->threads) atomic_store_explicit(&job->team->workers[thread]->left, true, memory_order_release);
+  if (thread < job->division.threads)
+    atomic_store_explicit(&job->team->workers[thread]->left, true, memory_order_release);
   if (late) hp_late_leave(late);
 }
 
@@ -328,18 +330,19 @@ void hp_team_open_late(hp_team *team) {
 }
 
 void hp_team_start_pool(hp_job *job) {
-  if (job->pool_runs || (job->threads < 2 && !job->has_pairs) || !hp_is_pooled(job)) return;
+  if (job->pool_runs || (job->division.threads < 2 && !job->division.has_pairs) || !hp_is_pooled(job)) return;
   if (hp_published_chunks(job->queue) < 2) return;
   job->pool_runs = true;
   hp_team_open_late(job->team);
-  hp_pool_start(job->team->pool, job->has_pairs ? 2 * job->threads : job->threads, hp_team_work, job);
+  hp_pool_start(job->team->pool, job->division.has_pairs ? 2 * job->division.threads : job->division.threads,
+                hp_team_work, job);
 }
 
 void hp_team_join_pool(hp_job *job) {
   atomic_store(&job->queue->closed, true);
   if (!job->pool_runs) return;
   hp_chunk_queue_wake(job->queue);
-  if (job->has_pairs) {
+  if (job->division.has_pairs) {
     job->config.pairs->stop(job, 0);
     hp_pool_join(job->team->pool); /* each thread of a pair waits for the other one */
   } else {
@@ -353,15 +356,15 @@ void hp_team_join_pool(hp_job *job) {
  * record, belong to the parse. */
 static bool may_leave_threads(const hp_job *job) {
   const hp_plan *plan = &job->plan;
-  return job->team->late && !job->has_pairs && !job->cutter.source && !job->merger.trace && !job->config.finder &&
-         !hp_plan_uses_caller(plan);
+  return job->team->late && !job->division.has_pairs && !job->cutter.source && !job->merger.trace &&
+         !job->config.finder && !hp_plan_uses_caller(plan);
 }
 
 /* Waits for up to LEAVE_SPIN_NS until no thread of the pool is in the closed batch. Does not wait
  * for a thread that was late before and is still in its chunk. Returns whether none is left. */
 static bool wait_for_threads(const hp_job *job) {
   const hp_pool *pool = job->team->pool;
-  bool is_late = job->late_chunk && !hp_chunk_is_free(hp_chunk_at(job->queue, job->late_chunk));
+  bool is_late = job->position.late_chunk && !hp_chunk_is_free(hp_chunk_at(job->queue, job->position.late_chunk));
   hp_spin spin = {0};
   bool is_idle;
   while (!(is_idle = hp_pool_is_idle(pool)) && !is_late && hp_spin_on(&spin, LEAVE_SPIN_NS)) {

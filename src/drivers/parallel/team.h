@@ -18,51 +18,37 @@
 
 #include <hpar/parse.h>
 
-/* One parse. Each group of fields has its own cache lines: a thread that reads a line which another
- * one has changed waits for up to 1,000 cycles. */
-typedef struct hp_job {
-  /* constant while other threads work */
-  struct hp_team *team;
-  hp_chunk_queue *queue;
-  hp_request request; /* without a length while text arrives: see `available` */
-  hp_parallel_config config;
-  hp_plan plan;
-  hp_fragment_case fragment;
+/* How the parse is divided. Constant while other threads work. */
+typedef struct hp_job_division {
+  unsigned threads;      /* with the calling thread */
+  unsigned memory_parts; /* of the document's range; 0: it is not divided */
+  bool is_alone;         /* no other thread would save time: the text is one chunk */
   bool has_pairs;        /* of config.pairs */
   bool publishes_early;  /* workers end their chunks early: some thread was late recently */
   bool divides_later;    /* the other one of two threads estimates the work, and takes its part */
   bool composes;         /* threads without work compose neighbouring logs: see neighbours.h */
-  unsigned threads;      /* with the calling thread */
-  bool is_alone;         /* no other thread would save time: the text is one chunk */
-  unsigned memory_parts; /* of the document's range; 0: it is not divided */
-  char padding_1[HP_CACHE_LINE];
+} hp_job_division;
 
-  /* the calling thread's */
-  hp_parallel_counters *counters;
-  hp_merger merger;
-  hp_cutter cutter;
-  bool is_open;             /* the merger has left the initial mode, and the workers are ready */
-  bool pool_runs;           /* threads of the pool work for the job */
-  hpar_status merge_status; /* of task 0, with the caller's executor */
-  uint64_t begin_time, busy_ns;
-  uint64_t wait_ns;      /* the merger's waits for other threads */
-  uint32_t chunk_number; /* merged chunks, where joined chunks count as one */
-  uint32_t chunk;        /* the chunk that the merger is in */
-  uint32_t held_chunk;   /* the last chunk whose log the merger has held */
-  uint32_t found_chunk;  /* in order: the first chunk whose found resources are not reported */
-  bool is_exact;         /* the merger parses this chunk itself, on the true state */
-  uint32_t rescued;      /* chunks that the merger parsed because their worker was late */
-  uint32_t late_chunk;   /* the last of these; 0: none */
-  bool is_order_closed;  /* the merger takes single logs, because some thread was late */
+/* Where the merger is. The calling thread's. */
+typedef struct hp_merger_position {
+  uint32_t number;      /* merged chunks, where joined chunks count as one */
+  uint32_t chunk;       /* the chunk that the merger is in */
+  uint32_t held_chunk;  /* the last chunk whose log the merger has held */
+  uint32_t found_chunk; /* in order: the first chunk whose found resources are not reported */
+  bool is_exact;        /* the merger parses this chunk itself, on the true state */
+  uint32_t rescued;     /* chunks that the merger parsed because their worker was late */
+  uint32_t late_chunk;  /* the last of these; 0: none */
+  bool is_order_closed; /* the merger takes single logs, because some thread was late */
   struct {
     uint32_t place;    /* where the merger looked at the worker last */
     uint32_t progress; /* the worker's, which has not changed since then */
     uint64_t since;    /* time; 0: the merger has not looked */
   } seen;              /* the worker of two threads */
   uint32_t valid_to;   /* with config.validates, the text before this offset is valid UTF-8 */
-  char padding_2[HP_CACHE_LINE];
+} hp_merger_position;
 
-  /* shared by all threads */
+/* What all threads read and write. */
+typedef struct hp_job_shared {
   _Atomic uint32_t wanted;          /* the chunk for which the merger waits; 0: none */
   _Atomic uint32_t merging;         /* the merger's chunk, if threads compose neighbouring logs */
   _Atomic size_t available;         /* readable bytes of text; release */
@@ -73,6 +59,36 @@ typedef struct hp_job {
   _Atomic uint32_t composed_chunks; /* finished chunks, with config.order; release */
   _Atomic uint32_t compositions;    /* that run now, and whether config.order is closed */
   _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
+} hp_job_shared;
+
+/* One parse. Each group of fields has its own cache lines: a thread that reads a line which another
+ * one has changed waits for up to 1,000 cycles. */
+typedef struct hp_job {
+  /* constant while other threads work */
+  struct hp_team *team;
+  hp_chunk_queue *queue;
+  hp_request request; /* without a length while text arrives: see `available` */
+  hp_parallel_config config;
+  hp_plan plan;
+  hp_fragment_case fragment; /* the exact builder's, for the workers */
+  hp_job_division division;
+  char padding_1[HP_CACHE_LINE];
+
+  /* the calling thread's */
+  hp_parallel_counters *counters;
+  hp_merger merger;
+  hp_cutter cutter;
+  bool is_open;             /* the merger has left the initial mode, and the workers are ready */
+  bool pool_runs;           /* threads of the pool work for the job */
+  hpar_status merge_status; /* of task 0, with the caller's executor */
+  struct {
+    uint64_t begin, busy_ns;
+    uint64_t wait_ns; /* the merger's waits for other threads */
+  } times;
+  hp_merger_position position;
+  char padding_2[HP_CACHE_LINE];
+
+  hp_job_shared shared;
   char padding_3[HP_CACHE_LINE];
 } hp_job;
 

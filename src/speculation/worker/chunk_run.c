@@ -233,7 +233,7 @@ static void split_token(chunk_run *r) {
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
   if (is_start(r->token, HP_ATOM_A)) b->speculative.splits_a = false;
   /* The next segment has the errors of the token. */
-  log->segments[log->segment_count - 1].errors_end = r->errors_before;
+  log->segments[log->segment_count - 1].observed_to.errors = r->errors_before;
   if (row) outer->fostered = false;
   hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack.entries[0].ns);
   outer->confident = confident;

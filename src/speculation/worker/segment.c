@@ -93,8 +93,8 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
 /* Ends the segment's errors and resources. Segments without both keep zeros. */
 static __attribute__((noinline)) void end_observed(hp_worker *w, const hp_log *log) {
   if (w->engine.builder.observers.watch) hp_finder_end_segment(&w->finder);
-  w->outer.now.errors_end = log->errors.count;
-  w->outer.now.sightings_end = log->sightings.count;
+  w->outer.now.observed_to.errors = log->errors.count;
+  w->outer.now.observed_to.sightings = log->sightings.count;
 }
 
 /* Takes the memory of the next segment and of its deferred token from the merger, which has read
@@ -148,7 +148,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
 
 void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
   if (w->engine.builder.observers.watch)
-    hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].sightings_end : 0);
+    hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].observed_to.sightings : 0);
   hp_log_cut(log, segments);
 }
 

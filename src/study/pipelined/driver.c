@@ -104,8 +104,8 @@ static void open_pair(hp_job *job, unsigned index) {
   hp_worker *worker = job->team->workers[index];
   hp_stages *stages = stages_of(job, index);
   hp_pipeline_config config = unpack(&job->config.pair_options);
-  hp_stages_open(stages, &worker->engine, &job->request, &config, hp_is_inline(job), job->memory_parts / 2 + index,
-                 job->memory_parts);
+  hp_stages_open(stages, &worker->engine, &job->request, &config, hp_is_inline(job),
+                 job->division.memory_parts / 2 + index, job->division.memory_parts);
   stages->ended = true; /* until the worker has a first chunk */
   worker->source = (hp_token_source){next_staged, stages};
 }
