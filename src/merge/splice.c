@@ -34,7 +34,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   uint32_t clones = 0, pushed = 0;
   bool reconstructs = hp_must_reconstruct(b, s);
   uint32_t names = hp_names_beyond_ark(b, s);
-  b->node_count += s->nodes;
+  b->node_count += s->left.nodes;
   if (reconstructs && hp_run_begins_with_reconstruction(b, s)) {
     hp_exact_reconstruct(b);
     reconstructs = false;
@@ -48,12 +48,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
     hp_active_formatting_splice(b, log->formatting + s->formatting.first, s->formatting.count, depth + clones);
   for (uint32_t i = 0; i < s->templates.count; i++)
     hp_exact_push_template_mode(b, log->template_modes[s->templates.first + i]);
-  if (s->open_elements.count && !s->mode_is_base) b->mode = s->mode;
-  if (s->frameset_not_ok) b->flags.frameset_ok = false;
-  if (s->form_written) {
-    b->pointers.form = s->form;
-    b->pointers.form_known = true;
-  }
+  hp_exact_adopt_state(b, &s->left, s->open_elements.count);
   if (!b->observers.errors) return;
   for (uint32_t i = segment ? s[-1].observed_to.errors : 0; i < s->observed_to.errors; i++)
     hp_errors_add(b->observers.errors, (hp_error_code)log->errors.items[i].code, log->errors.items[i].offset);

@@ -35,15 +35,6 @@ static bool is_data(const hp_scripts *s, hp_ref ref) {
   return kind == HPAR_NODE_TEXT || kind == HPAR_NODE_COMMENT || kind == HPAR_NODE_PROCESSING_INSTRUCTION;
 }
 
-/* Drops what the builder remembers about the tree. */
-static void note_change(hp_scripts *s) {
-  hp_builder *b = &s->engine->builder;
-  b->script.tree_changed = true;
-  b->select.walk.select = 0;
-  b->select.steps_since = b->select.walk_steps = 0;
-  b->merged.targets = 0;
-}
-
 /* Returns true if the caller may change the document. */
 static bool may_change(const hp_scripts *s) { return s && (!s->editor || hp_edit_is_allowed(s->editor)); }
 
@@ -56,7 +47,7 @@ static hpar_status edit(change *c, hp_try_fn function) {
   do {
     status = hp_try(&s->engine->unwind, function, c);
   } while (status == HPAR_ERROR_MEMORY && hp_edit_grow(s->editor));
-  note_change(s);
+  hp_exact_forget_tree(&s->engine->builder);
   return status;
 }
 
@@ -66,7 +57,7 @@ static hpar_status apply(change *c, hp_try_fn function) {
   if (s->editor) return edit(c, function);
   if (s->status != HPAR_OK) return s->status;
   hpar_status status = hp_try(&s->engine->unwind, function, c);
-  note_change(s);
+  hp_exact_forget_tree(&s->engine->builder);
   if (status != HPAR_ERROR_ARGUMENT && s->status == HPAR_OK) s->status = status;
   return status;
 }
@@ -221,7 +212,7 @@ static hpar_status insert(void *argument) {
     hp_remove(base, node);
     hp_insert_before(base, c->parent, node, before);
   }
-  note_change(s);
+  hp_exact_forget_tree(&s->engine->builder);
   if (s->editor) return HPAR_OK; /* no script runs */
   hp_ref made_in = is_element(s, c->parent) && at(s, c->parent)->name == HP_ATOM_SCRIPT ? c->parent : 0;
   if (made_in) run_created(s, made_in);
@@ -251,7 +242,7 @@ hpar_status hpar_node_remove(hpar_editor *s, hpar_node node) {
   if (!may_change(s) || !node) return HPAR_ERROR_ARGUMENT;
   if (s->status != HPAR_OK) return s->status;
   hp_remove(s->document->range.base, node);
-  note_change(s);
+  hp_exact_forget_tree(&s->engine->builder);
   return HPAR_OK;
 }
 

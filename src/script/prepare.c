@@ -72,19 +72,12 @@ bool hp_script_is_connected(const hp_scripts *s, hp_ref node) {
   return node != 0;
 }
 
-/* Returns true if a copy of an option may have replaced open elements. */
-static bool is_torn(const hp_builder *b) {
-  uint32_t select = b->select.stale ? b->stack.last[HP_ATOM_SELECT] : 0;
-  while (select && b->stack.entries[select].node != b->select.stale) select = b->stack.entries[select].previous_same;
-  return select != 0;
-}
-
 /* Returns true if the script is in the document. The stack tells this for a script that the parser
  * has inserted just now, unless another script or a copy of an option has changed the tree. The way
  * up to the root is long in a deep tree. */
 static bool is_in_document(const hp_scripts *s, hp_ref element, bool parser_inserted) {
   const hp_builder *b = &s->engine->builder;
-  if (parser_inserted && !b->script.tree_changed && !is_torn(b)) return !b->stack.last[HP_ATOM_TEMPLATE];
+  if (parser_inserted && hp_exact_stack_is_in_tree(b)) return !b->stack.last[HP_ATOM_TEMPLATE];
   return hp_script_is_connected(s, element);
 }
 

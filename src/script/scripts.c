@@ -3,7 +3,6 @@
 #include "script/scripts.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "text/scan/scan.h"
@@ -126,33 +125,11 @@ static void drain(hp_scripts *s) {
 
 /*** changes of the state ***/
 
-static uint64_t mix(uint64_t hash, uint64_t value) { return hp_hash_mix(hash ^ value); }
-
-/* Returns a hash of the state in which the engine reads the page: of the position, the modes and
- * pointers, and the 64 last entries of the stack and of the list. */
-static uint64_t hash_state(const hp_engine *engine) {
-  enum { MAX_ENTRIES = 64 };
-  const hp_builder *b = &engine->builder;
-  uint64_t hash = mix(0, (uintptr_t)engine->tokenizer.at);
-  hash = mix(hash, (uint64_t)engine->tokenizer.content << 32 | b->mode);
-  hash = mix(hash, (uint64_t)b->flags.frameset_ok << 32 | b->flags.ignore_lf);
-  hash = mix(hash, (uint64_t)b->pointers.form << 32 | b->pointers.head);
-  hash = mix(hash, (uint64_t)b->stack.depth << 32 | b->stack.tombstones);
-  hash = mix(hash, (uint64_t)b->formatting.count << 32 | b->templates.count);
-  for (uint32_t i = 0; i < b->stack.depth && i < MAX_ENTRIES; i++)
-    hash = mix(hash, b->stack.entries[b->stack.depth - i].node);
-  for (uint32_t i = 1; i <= b->formatting.count && i <= MAX_ENTRIES; i++)
-    hash = mix(hash, b->formatting.entries[b->formatting.count - i].node);
-  for (uint32_t i = 1; i <= b->templates.count && i <= MAX_ENTRIES; i++)
-    hash = mix(hash, b->templates.modes[b->templates.count - i]);
-  return hash;
-}
-
 /* Notes the state before the first write of a script of the page. */
 static void note_state(hp_scripts *s) {
   if (s->first_write.has_come) return;
   s->first_write.has_come = true;
-  s->first_write.state = hash_state(s->engine);
+  s->first_write.state = hp_engine_hash(s->engine);
   s->first_write.at = s->engine->tokenizer.at;
 }
 
@@ -162,7 +139,7 @@ static void compare_state(hp_scripts *s) {
   if (!s->first_write.has_come) return;
   s->first_write.has_come = false;
   s->counters.joined += (uint64_t)(t->at - s->first_write.at);
-  if (!s->starved.waits && hash_state(s->engine) == s->first_write.state) return;
+  if (!s->starved.waits && hp_engine_hash(s->engine) == s->first_write.state) return;
   s->engine->builder.script.text_written = true;
   if (!s->counters.state_changes++) s->counters.first_change = (uint64_t)(t->at - t->base);
 }

@@ -61,13 +61,9 @@ typedef struct hp_segment {
   uint32_t start, end; /* offsets; `end` is the begin of a deferred token */
   hp_ref anchor;       /* 0: no run */
   hp_segment_assumptions assumes;
-  uint8_t ends;      /* hp_segment_end */
-  uint8_t hazard;    /* hp_hazard */
-  uint8_t mode;      /* the worker's mode at the end */
-  bool mode_is_base; /* the mode at the end is that of the outer context */
-  bool frameset_not_ok, form_written;
-  /* The last open element is at the begin of its raw text, which the merger tokenizes. `mode` is
-   * the mode after the text. */
+  uint8_t ends;   /* hp_segment_end */
+  uint8_t hazard; /* hp_hazard */
+  /* The last open element is at the begin of its raw text, which the merger tokenizes. */
   bool begins_raw_text;
   /* Some element is not where its tags are: see hp_speculative_state. */
   bool misnested;
@@ -78,7 +74,7 @@ typedef struct hp_segment {
    * that token do not hold. That segment stays in the log of its chunk. */
   bool prepared;
   bool form_may_be_open; /* at the begin: see hp_outer_context */
-  hp_ref form;
+  hp_segment_state left;
   hp_log_range open_elements, formatting, templates;
   struct {
     uint32_t errors, sightings;
@@ -86,7 +82,6 @@ typedef struct hp_segment {
   uint32_t token;
   hp_atom raw_name; /* element whose raw text contains the token; 0: none */
   uint32_t tokens;  /* in the run, without the deferred one */
-  uint64_t nodes;
 } hp_segment;
 
 typedef struct hp_log {

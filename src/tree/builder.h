@@ -359,6 +359,15 @@ typedef struct hp_clock_limit {
   uint32_t steps;    /* of such loops */
 } hp_clock_limit;
 
+/* What a segment leaves to the next one, beside its elements. */
+typedef struct hp_segment_state {
+  uint64_t nodes;
+  hp_ref form;
+  uint8_t mode;      /* at the begin of raw text: the mode after it */
+  bool mode_is_base; /* `mode` is that of the outer context */
+  bool frameset_not_ok, form_written;
+} hp_segment_state;
+
 typedef struct hp_builder { // NOLINT: related fields are adjacent
   hpar_document *document;
   char *base; /* of the document's range */
@@ -386,15 +395,6 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
 static inline void hp_outer_forget_names(hp_builder *b) {
   memset(b->speculative.ark_assumed, 0, sizeof b->speculative.ark_assumed);
   b->speculative.a_assumed = false;
-}
-
-/* Begins a segment without assumptions on an outer current node of this namespace. */
-static inline void hp_outer_begin_segment(hp_builder *b, uint8_t ns) {
-  hp_speculative_state *s = &b->speculative;
-  s->assumed = s->run_tokens = 0;
-  s->misnested = s->fostered = false;
-  s->foreign_base = ns != HPAR_NAMESPACE_HTML;
-  hp_outer_forget_names(b);
 }
 
 /* Returns where the builder notes the highest index of this name. */
@@ -466,6 +466,11 @@ void hp_exact_set_data(hp_builder *builder, hp_ref node, const char *data, uint3
 hp_ref hp_exact_clone(hp_builder *builder, hp_ref node, bool deep);
 /* Returns a document node that is not the document's root. */
 hp_ref hp_exact_create_root(hp_builder *builder);
+/* Drops what the builder remembers about the tree, which a script changes. */
+void hp_exact_forget_tree(hp_builder *builder);
+/* Returns true if each open element is a child of the one below it, or of its contents: no script
+ * has changed the tree, and no copy of an option has replaced open elements. */
+bool hp_exact_stack_is_in_tree(const hp_builder *builder);
 /* Sets the context of a fragment parse to an element of the document. */
 void hp_exact_set_context(hp_builder *builder, hp_ref element);
 
@@ -488,8 +493,18 @@ void hp_exact_pop_to(hp_builder *builder, uint32_t depth);
 void hp_exact_join_text(hp_builder *builder, hp_ref text, const hp_node *more);
 //§ appropriate-place-for-inserting-a-node
 HP_SHARED hp_place hp_exact_appropriate_place(hp_builder *builder);
-/* Removes all elements from the builder's own stack, without the effects of popping them. */
-void hp_speculative_clear_stack(hp_builder *builder);
+/* Adds the modes and pointers that a segment has left to the true ones. */
+void hp_exact_adopt_state(hp_builder *builder, const hp_segment_state *state, bool has_open_elements);
+
+/* Removes all own elements, formatting entries and template modes, without the effects of popping
+ * elements. */
+void hp_speculative_clear(hp_builder *builder);
+/* Begins a segment on an outer context in this mode, with this current node. Requires: the builder
+ * is clear. */
+void hp_speculative_begin_segment(hp_builder *builder, hp_ref outer, uint8_t mode, uint8_t ns);
+hp_segment_state hp_speculative_state_of(const hp_builder *builder, uint8_t base_mode, bool before_raw_text);
+/* Continues a segment that has left this state. Requires: the segment has begun anew. */
+void hp_speculative_resume(hp_builder *builder, const hp_segment_state *state);
 
 //§ adjusted-current-node
 HP_SHARED const hp_open_element *hp_exact_adjusted_current_node(const hp_builder *builder);

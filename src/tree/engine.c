@@ -1,6 +1,7 @@
 #include "tree/engine.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "tree/query.h"
 
@@ -79,6 +80,26 @@ void hp_engine_build_limited(hp_engine *engine, const hp_token *t) {
   if (start && (t->name == HP_ATOM_HTML || t->name == HP_ATOM_BODY))
     for (uint32_t i = 1; i <= b->stack.depth && i <= 2; i++)
       if (b->stack.entries[i].node) trim_attributes(engine, b->stack.entries[i].node);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value) { return hp_hash_mix(hash ^ value); }
+
+uint64_t hp_engine_hash(const hp_engine *engine) {
+  enum { MAX_ENTRIES = 64 };
+  const hp_builder *b = &engine->builder;
+  uint64_t hash = mix(0, (uintptr_t)engine->tokenizer.at);
+  hash = mix(hash, (uint64_t)engine->tokenizer.content << 32 | b->mode);
+  hash = mix(hash, (uint64_t)b->flags.frameset_ok << 32 | b->flags.ignore_lf);
+  hash = mix(hash, (uint64_t)b->pointers.form << 32 | b->pointers.head);
+  hash = mix(hash, (uint64_t)b->stack.depth << 32 | b->stack.tombstones);
+  hash = mix(hash, (uint64_t)b->formatting.count << 32 | b->templates.count);
+  for (uint32_t i = 0; i < b->stack.depth && i < MAX_ENTRIES; i++)
+    hash = mix(hash, b->stack.entries[b->stack.depth - i].node);
+  for (uint32_t i = 1; i <= b->formatting.count && i <= MAX_ENTRIES; i++)
+    hash = mix(hash, b->formatting.entries[b->formatting.count - i].node);
+  for (uint32_t i = 1; i <= b->templates.count && i <= MAX_ENTRIES; i++)
+    hash = mix(hash, b->templates.modes[b->templates.count - i]);
+  return hash;
 }
 
 void hp_engine_close(hp_engine *engine) {

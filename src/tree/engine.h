@@ -76,6 +76,10 @@ static inline bool hp_engine_awaits_input(const hp_engine *engine) {
   return (size_t)(t->end - t->base) < engine->retry && !t->last;
 }
 
+/* Returns a hash of the state in which the engine reads the page: of the position, the modes and
+ * pointers, and the 64 last entries of the stack and of the list. */
+uint64_t hp_engine_hash(const hp_engine *engine);
+
 /* How a part of a parse ended. */
 typedef enum hp_outcome {
   HP_OUTCOME_DONE,

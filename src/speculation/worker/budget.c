@@ -12,7 +12,7 @@ bool hp_log_pays_off(const hp_log *log, uint32_t *from) {
   if (count < GROUP) return true;
   uint64_t gained = 0;
   for (const hp_segment *s = log->segments + *from; s < log->segments + log->segment_count; s++)
-    gained += s->tokens + NODE_GAIN * s->nodes + (s->end - s->start) / BYTES_PER_GAIN;
+    gained += s->tokens + NODE_GAIN * s->left.nodes + (s->end - s->start) / BYTES_PER_GAIN;
   *from = log->segment_count;
   return gained > (uint64_t)MIN_GAIN * count;
 }

@@ -207,7 +207,7 @@ static void restart(chunk_run *r) {
   hp_chunk_work *chunk = r->chunk;
   hp_worker_cut_log(w, &chunk->log, r->hypothesis->segment);
   r->checked_segments = r->hypothesis->segment;
-  hp_clear_own_elements(&w->engine.builder);
+  hp_speculative_clear(&w->engine.builder);
   r->hypothesis->first = r->token->end;
   chunk->outcome.respeculations++;
   chunk->outcome.bytes_respeculated += r->token->end - chunk->cut;

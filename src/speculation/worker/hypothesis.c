@@ -19,7 +19,7 @@ static hp_start_hypothesis *begin_hypothesis(hp_worker *w, const hp_request *req
                                              hp_chunk_work *chunk) {
   hp_start_hypothesis *hypothesis = &chunk->hypotheses[chunk->hypothesis_count++];
   hypothesis->segment = chunk->log.segment_count;
-  hp_clear_own_elements(&w->engine.builder);
+  hp_speculative_clear(&w->engine.builder);
   move_tokenizer(w, request, from);
   return hypothesis;
 }

@@ -25,24 +25,9 @@ void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t 
   s->assumes.base_mode = base_mode;
   s->assumes.ns = ns;
   s->ark_known = true;
-  b->stack.entries[0] = (hp_open_element){.node = anchor, .ns = ns};
-  b->mode = base_mode;
-  b->flags.frameset_ok = true;
-  b->pointers.form = 0;
-  b->pointers.form_known = false;
-  b->node_count = 0;
-  hp_outer_begin_segment(b, ns);
+  hp_speculative_begin_segment(b, anchor, base_mode, ns);
   w->outer.base_mode = base_mode;
   w->outer.poisoned = HP_HAZARD_NONE;
-}
-
-void hp_clear_own_elements(hp_builder *b) {
-  hp_speculative_clear_stack(b);
-  hp_active_formatting_clear(b);
-  b->templates.count = 0;
-  b->flags.foster_parenting = false;
-  b->flags.ignore_lf = false;
-  b->flags.prepared = false;
 }
 
 /* Returns whether each marker of the list belongs to an open element. */
@@ -62,12 +47,7 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_stack_close_tombstones(b);
   hp_active_formatting_close_all_tombstones(b);
   s->ark_known = s->ark_known && has_no_leaked_marker(b);
-  s->mode = s->begins_raw_text ? b->original_mode : b->mode;
-  s->mode_is_base = s->mode == s->assumes.base_mode && !b->stack.last[HP_ATOM_TEMPLATE];
-  s->frameset_not_ok = !b->flags.frameset_ok;
-  s->form_written = b->pointers.form_known;
-  s->form = b->pointers.form;
-  s->nodes = b->node_count;
+  s->left = hp_speculative_state_of(b, s->assumes.base_mode, s->begins_raw_text);
   s->open_elements.count = b->stack.depth;
   s->formatting.count = b->formatting.count;
   s->templates.count = b->templates.count;
@@ -141,7 +121,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   prefetch_next(log);
   if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A)) b->speculative.splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
-  hp_clear_own_elements(b);
+  hp_speculative_clear(b);
   /* The anchor belongs to the log, which another thread may resume. */
   if (s->anchor) b->stack.entries[0].node = 0;
 }
@@ -155,11 +135,10 @@ void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
 void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
-  hp_clear_own_elements(b);
+  hp_speculative_clear(b);
   *s = log->segments[--log->segment_count];
   if (!s->anchor) s->anchor = new_anchor(b);
-  b->stack.entries[0] = (hp_open_element){.node = s->anchor, .ns = s->assumes.ns};
-  hp_outer_begin_segment(b, s->assumes.ns);
+  hp_speculative_begin_segment(b, s->anchor, s->assumes.base_mode, s->assumes.ns);
   b->speculative.assumed = s->assumes.questions;
   b->speculative.misnested = s->misnested;
   b->speculative.fostered = s->fostered;
@@ -172,12 +151,8 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   hp_grow(&b->templates.modes, &b->templates.capacity, s->templates.count, b->unwind);
   b->templates.count = s->templates.count;
   if (b->templates.count) memcpy(b->templates.modes, log->template_modes + s->templates.first, s->templates.count);
-  b->mode = s->mode;
-  b->flags.frameset_ok = !s->frameset_not_ok;
-  b->pointers.form = s->form;
-  b->pointers.form_known = s->form_written;
+  hp_speculative_resume(b, &s->left);
   b->speculative.unsure = 0;
-  b->node_count = s->nodes;
   s->open_elements.count = s->formatting.count = s->templates.count = 0;
   log->open_count = s->open_elements.first;
   log->formatting_count = s->formatting.first;

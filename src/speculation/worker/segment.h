@@ -21,9 +21,6 @@ static inline bool hp_worker_is_at_boundary(const hp_worker *w) {
 /* Begins a segment at `offset`. The outer context has this insertion mode and namespace. */
 void hp_begin_segment(hp_worker *worker, uint32_t offset, uint8_t base_mode, uint8_t ns);
 
-/* Removes all open elements, formatting entries and template modes of the worker. */
-void hp_clear_own_elements(hp_builder *builder);
-
 /* Ends the segment at `end` as poisoned, skips raw text, and begins the next segment. */
 void hp_give_segment_up(hp_worker *worker, hp_log *log, uint32_t end);
 
