@@ -11,7 +11,7 @@
 
 #include "merge/check.inc"
 
-static uint32_t position(const hp_merger *m) { return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base); }
+static uint32_t position(const hp_merger *m) { return hp_tokenizer_offset(&m->engine->tokenizer); }
 
 /* Returns whether the merger is between two tokens of the data state. */
 static bool is_at_boundary(const hp_merger *m) {
@@ -86,8 +86,7 @@ static bool check_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_seg
 /* Builds a deferred token of the log. The worker's memory holds its attributes. The tokenizer is
  * after the token before, because the token may run a script. */
 static void replay(hp_merger *m, const hp_token *token) {
-  m->engine->tokenizer.at = m->engine->tokenizer.base + token->end;
-  if (token->kind == HP_TOKEN_START_TAG) m->engine->tokenizer.last_start_tag = token->name;
+  hp_tokenizer_pass(&m->engine->tokenizer, token);
   hp_exact_token(&m->engine->builder, token);
   if (token->kind == HP_TOKEN_EOF)
     m->done = true;
@@ -235,16 +234,6 @@ static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chu
     hp_finder_confirm(m->finder, m->segment ? s[-1].observed_to.sightings : 0, s->observed_to.sightings, is_inert);
 }
 
-/* Continues in the raw text of the current node. */
-static void begin_raw_text(hp_engine *engine) {
-  hp_builder *b = &engine->builder;
-  hp_atom name = current(b)->name;
-  b->original_mode = b->mode;
-  b->mode = HP_IN_TEXT;
-  engine->tokenizer.content = hp_content_of(name, b->script.scripting);
-  engine->tokenizer.last_start_tag = name;
-}
-
 /* Splices a segment in, all of whose assumptions hold, and builds the token that ends it. */
 static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
   const hp_log *log = &chunk->log;
@@ -257,7 +246,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   else
     hp_splice(&engine->builder, log, m->segment);
   engine->builder.flags.prepared = s->prepared;
-  if (s->begins_raw_text) begin_raw_text(engine);
+  if (s->begins_raw_text) hp_engine_begin_raw_text(engine);
   engine->tokens += s->tokens;
   engine->tokenizer.at = engine->tokenizer.base + s->end;
   m->counters->levels[0].segments++;

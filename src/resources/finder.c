@@ -367,7 +367,7 @@ static void see(hp_tag_watch *watch, hp_ref element, uint32_t start) {
 static void before_script(hp_tag_watch *watch) {
   hp_finder *f = (hp_finder *)watch;
   const hp_tokenizer *t = f->builder->tokenizer;
-  uint32_t passed = (uint32_t)(t->at - t->base), at = f->expected_at;
+  uint32_t passed = hp_tokenizer_offset(t), at = f->expected_at;
   hp_finder_flush(f);
   if (!f->expected) return;
   const hp_sighting *items = f->expected->items;

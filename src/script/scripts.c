@@ -19,7 +19,7 @@ static void note_time(hp_scripts *s, uint64_t begin, const char *from) {
   s->counters.callbacks_ns += end - begin;
   if (s->trace)
     s->trace->event(s->trace, HP_EVENT_SCRIPT, 0, UINT32_MAX, begin, end, (size_t)(from - t->base),
-                    (size_t)(t->at - t->base));
+                    hp_tokenizer_offset(t));
 }
 
 void hp_script_call(hp_scripts *s, const hpar_script *script) {
@@ -141,7 +141,7 @@ static void compare_state(hp_scripts *s) {
   s->counters.joined += (uint64_t)(t->at - s->first_write.at);
   if (!s->starved.waits && hp_engine_hash(s->engine) == s->first_write.state) return;
   s->engine->builder.script.text_written = true;
-  if (!s->counters.state_changes++) s->counters.first_change = (uint64_t)(t->at - t->base);
+  if (!s->counters.state_changes++) s->counters.first_change = hp_tokenizer_offset(t);
 }
 
 /* Called by the builder. The element has left the stack. */

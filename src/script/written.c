@@ -134,7 +134,7 @@ void hp_written_add(hp_scripts *s, uint32_t index, const char *bytes, size_t len
 /* Sets the offsets of a token, and of the errors since `count`, to the position in the page. */
 static void place_token(hp_scripts *s, hp_token *token, uint32_t count) {
   hp_tokenizer *t = &s->engine->tokenizer;
-  uint32_t position = (uint32_t)(t->at - t->base);
+  uint32_t position = hp_tokenizer_offset(t);
   token->start = token->end = position;
   for (uint32_t i = count; t->errors.list && i < t->errors.list->count; i++) t->errors.list->items[i].offset = position;
 }

@@ -144,9 +144,8 @@ static void parse_on(hp_feed *feed, bool last) {
     feed->open = true;
   }
   if (parse_in_parallel(feed, available, last)) return;
-  engine->tokenizer.end = feed->request.text + available;
+  hp_tokenizer_extend(&engine->tokenizer, available, last);
   if (last) {
-    engine->tokenizer.last = true;
     hp_finish_sequentially(session, &feed->config);
   } else if (feed->way == HP_FEED_SEQUENTIAL) {
     if (hp_config_runs_scripts(&feed->config) && !hp_scripts_resume(&session->scripts)) return;

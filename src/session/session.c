@@ -267,7 +267,7 @@ static hpar_status finish_error_list(void *argument) {
   const error_list *list = argument;
   hp_engine *engine = list->engine;
   const hp_request *request = list->request;
-  size_t length = list->limited ? (size_t)(engine->tokenizer.at - engine->tokenizer.base) : request->length;
+  size_t length = list->limited ? hp_tokenizer_offset(&engine->tokenizer) : request->length;
   hp_find_input_errors(request->text, length, &engine->errors);
   hp_errors_finish(&engine->errors);
   for (uint32_t i = 0; i < engine->errors.count; i++) {

@@ -105,6 +105,19 @@ static inline int hp_next_token(hp_tokenizer *tokenizer, hp_token *token) {
   return hp_next_token_inside(tokenizer, token, HP_NO_ATOM);
 }
 
+/* Returns the offset of the next token. */
+static inline uint32_t hp_tokenizer_offset(const hp_tokenizer *t) { return (uint32_t)(t->at - t->base); }
+/* The first `length` bytes of the input are there. */
+static inline void hp_tokenizer_extend(hp_tokenizer *t, size_t length, bool is_complete) {
+  t->end = t->base + length;
+  t->last = is_complete;
+}
+/* Continues after a token that another tokenizer has read in the same input. */
+static inline void hp_tokenizer_pass(hp_tokenizer *t, const hp_token *token) {
+  t->at = t->base + token->end;
+  if (token->kind == HP_TOKEN_START_TAG) t->last_start_tag = token->name;
+}
+
 /* The end of a tag. */
 typedef struct hp_tag_end {
   const char *at;    /* after the tag; NULL: the input ends inside it */

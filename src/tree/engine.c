@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "tokenizer/content.h"
 #include "tree/query.h"
 
 void hp_engine_init(hp_engine *engine) { memset(engine, 0, sizeof *engine); }
@@ -100,6 +101,15 @@ uint64_t hp_engine_hash(const hp_engine *engine) {
   for (uint32_t i = 1; i <= b->templates.count && i <= MAX_ENTRIES; i++)
     hash = mix(hash, b->templates.modes[b->templates.count - i]);
   return hash;
+}
+
+void hp_engine_begin_raw_text(hp_engine *engine) {
+  hp_builder *b = &engine->builder;
+  hp_atom name = current(b)->name;
+  b->original_mode = b->mode;
+  b->mode = HP_IN_TEXT;
+  engine->tokenizer.content = hp_content_of(name, b->script.scripting);
+  engine->tokenizer.last_start_tag = name;
 }
 
 void hp_engine_close(hp_engine *engine) {

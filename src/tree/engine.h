@@ -80,6 +80,9 @@ static inline bool hp_engine_awaits_input(const hp_engine *engine) {
  * pointers, and the 64 last entries of the stack and of the list. */
 uint64_t hp_engine_hash(const hp_engine *engine);
 
+/* Continues in the raw text of the current node. */
+void hp_engine_begin_raw_text(hp_engine *engine);
+
 /* How a part of a parse ended. */
 typedef enum hp_outcome {
   HP_OUTCOME_DONE,

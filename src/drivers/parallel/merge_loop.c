@@ -5,9 +5,7 @@
 
 enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, RESCUE_BYTES = 4 << 10 };
 
-static uint32_t merger_position(const hp_merger *m) {
-  return (uint32_t)(m->engine->tokenizer.at - m->engine->tokenizer.base);
-}
+static uint32_t merger_position(const hp_merger *m) { return hp_tokenizer_offset(&m->engine->tokenizer); }
 
 /* Counts a chunk that the merger parses itself. */
 static void count_exact_chunk(hp_merge_counters *counters) {

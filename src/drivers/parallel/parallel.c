@@ -65,7 +65,7 @@ static hpar_status end_guarded(void *job) {
 static bool leave_initial_mode(hp_merger *m) {
   hp_engine *engine = m->engine;
   while (!m->done && engine->builder.mode == HP_INITIAL)
-    if (!hp_merger_parse_until(m, (uint32_t)(engine->tokenizer.at - engine->tokenizer.base) + 1)) return false;
+    if (!hp_merger_parse_until(m, hp_tokenizer_offset(&engine->tokenizer) + 1)) return false;
   return true;
 }
 
@@ -189,7 +189,7 @@ void hp_parallel_feed(hp_team *team, size_t available, size_t mapped) {
   hp_job *job = &team->job;
   hp_merger *m = &job->merger;
   uint64_t begin = hp_now();
-  m->engine->tokenizer.end = job->request.text + available;
+  hp_tokenizer_extend(&m->engine->tokenizer, available, false);
   resume_scripts(job);
   if (!job->is_open) {
     if (!leave_initial_mode(m)) return;
@@ -214,8 +214,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   hp_job *job = &team->job;
   hp_merger *m = &job->merger;
   uint64_t begin = hp_now();
-  m->engine->tokenizer.end = job->request.text + length;
-  m->engine->tokenizer.last = true;
+  hp_tokenizer_extend(&m->engine->tokenizer, length, true);
   resume_scripts(job);
   job->counters->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
   if (job->is_open && !m->done) {

@@ -52,7 +52,7 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
       .checked_segments = chunk->log.segment_count,
-      .begin = hp_worker_offset(w),
+      .begin = hp_tokenizer_offset(&w->engine.tokenizer),
       .names_before = w->engine.interner.used,
       .token = token,
   };
@@ -279,7 +279,7 @@ static progress defer_token(chunk_run *r) {
   do
     if (!hp_log_raw_text(w, log, t->name)) return STOP;
   while (tokenizer->content != HP_CONTENT_DATA && !w->source.next && hp_widen_input(tokenizer, r->request, r->chunk));
-  hp_begin_segment(w, hp_worker_offset(w), mode, ns);
+  hp_begin_segment(w, hp_tokenizer_offset(&w->engine.tokenizer), mode, ns);
   outer->disposition = HP_DISPOSITION_LOCAL;
   if (!outer->minimise_log || tokenizer->content != HP_CONTENT_DATA) return CONTINUE;
   uint32_t checked = r->checked_segments;
@@ -330,7 +330,7 @@ static progress step(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_builder *b = &w->engine.builder;
   hp_outer_context *outer = &w->outer;
-  r->at = hp_worker_offset(w);
+  r->at = hp_tokenizer_offset(&w->engine.tokenizer);
   if (__builtin_expect(r->at >= r->note_at, 0)) r->note_at = hp_worker_note_progress(w, r->at);
   if (is_at_end(r)) return STOP;
   if (outer->join < outer->join_count && r->at >= outer->joins[outer->join] && hp_worker_is_at_boundary(w)) join(r);

@@ -28,7 +28,7 @@ static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_pla
                            bool may_restart, hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
   w->engine.tokenizer.errors.list = w->engine.builder.observers.errors =
       request->max_errors ? &chunk->log.errors : NULL;
-  hypothesis->first = hp_worker_offset(w);
+  hypothesis->first = hp_tokenizer_offset(&w->engine.tokenizer);
   w->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
   w->outer.fostered = false;
   w->outer.form_may_be_open = hp_chooses_dispositions(plan->strategy);
@@ -84,7 +84,7 @@ void hp_worker_speculate_doubtfully(hp_worker *w, const hp_request *request, con
   uint32_t places[] = {chunk->cut, UINT32_MAX};
   move_tokenizer(w, request, chunk->cut);
   if (hp_find_chunk_start(tokenizer, state, tokenizer->base + chunk->reach, request->scripting))
-    places[1] = hp_worker_offset(w);
+    places[1] = hp_tokenizer_offset(&w->engine.tokenizer);
   hp_start_state data = *state;
   data.content = HP_CONTENT_DATA;
   data.raw_name = 0;

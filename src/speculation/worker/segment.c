@@ -167,7 +167,7 @@ void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {
   outer->now.end = end;
   hp_worker_end_segment(w, log, HP_ENDS_HAZARD);
   hp_skip_raw_text(&w->engine.tokenizer);
-  hp_begin_segment(w, hp_worker_offset(w), mode, ns);
+  hp_begin_segment(w, hp_tokenizer_offset(&w->engine.tokenizer), mode, ns);
 }
 
 void hp_skip_raw_text(hp_tokenizer *tokenizer) {
@@ -190,7 +190,7 @@ bool hp_log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
   hp_outer_context *outer = &w->outer;
   uint32_t confident = outer->confident;
   while (tokenizer->content != HP_CONTENT_DATA) {
-    uint32_t at = hp_worker_offset(w);
+    uint32_t at = hp_tokenizer_offset(&w->engine.tokenizer);
     hp_engine_check(&w->engine);
     if (hp_next_token(tokenizer, &outer->token) == HP_TOKEN_NEED_MORE) break;
     hp_begin_segment(w, at, outer->base_mode, w->engine.builder.stack.entries[0].ns);

@@ -6,11 +6,6 @@
 
 #include "speculation/worker/worker.h"
 
-/* Returns the offset of the next token. */
-static inline uint32_t hp_worker_offset(const hp_worker *w) {
-  return (uint32_t)(w->engine.tokenizer.at - w->engine.tokenizer.base);
-}
-
 /* Returns true if no token is in progress: the builder and the tokenizer need nothing from the
  * tokens before. */
 static inline bool hp_worker_is_at_boundary(const hp_worker *w) {
