@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the public headers without a warning, as C11 and later and as C++11 and later, with each compiler that is
-# here. Each header stands alone, and each macro that initialises a structure is used.
+# here. Each header stands alone, and each macro that initialises a structure is used. Their lines and functions are few.
 include=$HPAR_SOURCE_DIR/include
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -91,6 +91,19 @@ if [ "$statements" -gt 15 ] && cc -std=c11 -Wall -Wextra -Werror -I"$include" -c
 else
   failed=$((failed + 1))
   echo "failed: the examples of the headers, with $statements statements"
+fi
+
+# Whoever embeds the parser reads all headers but that of studies.
+for header in "$include"/hpar/*.h; do
+  [ "${header##*/}" = study.h ] || cat "$header"
+done >read.h
+lines=$(wc -l <read.h)
+functions=$(grep -c '^HPAR_API' read.h)
+if [ "$lines" -le 1600 ] && [ "$functions" -le 120 ]; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo "failed: $lines lines and $functions functions; at most 1600 and 120"
 fi
 
 echo "$passed passed, $failed failed"
