@@ -94,7 +94,8 @@ class Builds:
             command, option = rest.split()
             return None if option in self._help(command, "--help") else f"hpar {command} has no {option} yet"
         if kind == "mode":
-            return None if rest in self._help("parse", "--help") else f"hpar parse has no --mode {rest} yet"
+            listed = self._help("parse", "--help") + self._help("parse", "--mode", "help")
+            return None if rest in listed else f"hpar parse has no --mode {rest} yet"
         if kind == "strategy":
             listed = [line.split()[0] for line in self._help("parse", "--strategy", "help").splitlines() if line.split()]
             return None if rest in listed else f"hpar has no strategy {rest} yet"

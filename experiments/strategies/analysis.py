@@ -1,7 +1,7 @@
 """Ablation: one part changes at a time."""
 from lab import draw, numbers
 from lab.cells import MEETS, MISSES, NOT_YET, Number, Plot, Section, Table, not_yet
-from lab.data import speedup, stats
+from lab.data import page_of, speedup, stats
 
 PARTS = [("strategy", "strategy", "Strategies"), ("predictor", "predictor", "Start-state predictors"),
          ("mode", "predictor", "Insertion-mode predictors"), ("cut", "cut", "Cut policies"), ("chunks", "chunks", "Number of chunks"),
@@ -16,6 +16,38 @@ def summary(data, pages, **variables):
     unequal = sum(not record["output"]["pages"][0]["equal"] for record in runs)
     return (numbers.geometric(values), 100 * sum(a for a, _ in clean) / max(1, sum(b for _, b in clean)),
             100 * sum(a for a, _ in again) / max(1, sum(b for _, b in again)), unequal)
+
+
+def drivers(data, result):
+    """The drivers beside the parallel parser: whole parses in another way."""
+    if not data.values("driver"):
+        return
+    table = result.add(Table("strategies-driver", f"Drivers: geometric mean of speed-ups, {data.machine.get('cores')} threads",
+                             ["driver", "speed-up", "unequal trees"]))
+    for name in data.values("driver"):
+        runs = data.ran(part="driver", driver=name)
+        if not runs:
+            table.row(name, *[not_yet(data.why_not(part="driver", driver=name))] * 2)
+            continue
+        by_page = [data.ran(part="driver", driver=name, page=page) for page in data.values("page")]
+        faster = numbers.geometric([speedup(records, name) for records in by_page if records])
+        table.row(name, Number(faster, "", 3), Number(sum(not page_of(record)["equal"] for record in runs), "", 0))
+
+
+def convergence(data, result):
+    """How many start hypotheses of a chunk are left after so many bytes."""
+    runs = {page: data.ran(part="strategy", strategy="enumerate", page=page) for page in data.values("page")}
+    found = {page: page_of(records[0])["convergence"] for page, records in runs.items()
+             if records and "convergence" in page_of(records[0])}
+    if not found:
+        return
+    steps = list(next(iter(found.values()))["live_after"])
+    table = result.add(Table("strategies-convergence", "Start hypotheses of a chunk that are left, strategy enumerate",
+                             ["page", "at the cut", *(f"{n} bytes" for n in steps), "at the end", "chunks with one"]))
+    for page, c in found.items():
+        chunks = max(1, c["chunks"])
+        left = [c["hypotheses"], *(c["live_after"][n] for n in steps), c["live"]]
+        table.row(page, *(Number(n / chunks, "", 1) for n in left), f"{c['chunks_with_one']} of {c['chunks']}")
 
 
 def analyse(data):
@@ -39,6 +71,8 @@ def analyse(data):
             faster, clean, again, unequal = summary(data, pages, **variables)
             means[part, name, chunks] = faster
             table.row(label, Number(faster, "", 3), Number(clean, "%", 1), Number(again, "%", 3), Number(unequal, "", 0))
+    drivers(data, result)
+    convergence(data, result)
     result.fact("runs", Number(len(data.ran()), "", 0))
     result.fact("runs with another tree", Number(sum(not record["output"]["pages"][0]["equal"] for record in data.ran()), "", 0))
     by_strategy = {name: value for (part, name, _), value in means.items() if part == "strategy"}
