@@ -3,7 +3,7 @@
  * search that starts at the beginning of the document for each cut. Such searches take quadratic
  * time. */
 
-#include "merge/boundary.h"
+#include "study/boundary.h"
 #include "support/compare_check.h"
 
 #include <hpar/hpar.h>

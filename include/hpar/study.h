@@ -302,7 +302,8 @@ typedef struct hpar_study_stats {
   uint64_t respeculations; /* chunks that their worker started again with another guess */
   uint64_t aborts;         /* chunks that their worker gave up */
   uint64_t undetected_errors_by_kind[HPAR_UNDETECTED_ERRORS]; /* each kind at most once per chunk */
-  /* Chunks that a worker parsed and whose cut lies in a comment, in raw text, in a tag. */
+  /* Chunks that a worker parsed and whose cut lies in a comment, in raw text, in a tag. These and
+   * the undetected errors are 0 unless hpar_options.study was set. */
   uint64_t chunks_in_comment, chunks_in_raw_text, chunks_in_markup;
   uint64_t chunks_misguessed; /* whose strategy restarted, gave up or rolled back */
   uint64_t chunks_with_undetected_errors;

@@ -1,7 +1,6 @@
 #include "merge/merge.h"
 
 #include "base/clock.h"
-#include "merge/boundary.h"
 #include "merge/compose.h"
 #include "merge/splice.h"
 #include "tokenizer/content.h"
@@ -73,7 +72,7 @@ static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   m->counters->segments_lost_to_writes += m->engine->builder.script.text_written;
   m->is_right = false;
   if (m->notes) m->notes->wrong_assumption(m, s, assumption);
-  if (m->strategy->at_wrong_assumption) m->strategy->at_wrong_assumption(m->engine, chunk, s, assumption, &m->audit);
+  if (m->judge && m->judge->at_wrong_assumption) m->judge->at_wrong_assumption(m, chunk, s, assumption);
   return false;
 }
 
@@ -122,27 +121,19 @@ static int find_hypothesis(const hp_merger *m, const hp_chunk_work *chunk) {
   return -1;
 }
 
+static bool judges_chunks(const hp_merger *m) { return m->judge && m->judge->at_chunk_boundary; }
+
 /* Returns whether no token begins in the chunk, because a token from before contains it. Each chunk
  * has this hypothesis, too. The merger then ignores its log. */
 static bool is_passed(const hp_merger *m, const hp_chunk_work *chunk) {
-  return !m->strategy->at_chunk_boundary && position(m) >= chunk->limit;
+  return !judges_chunks(m) && position(m) >= chunk->limit;
 }
 
 void hp_merger_count_passed(hp_merger *m, uint64_t chunks) {
-  if (m->strategy->at_chunk_boundary) return;
+  if (judges_chunks(m)) return;
   m->counters->chunks_right_start += chunks;
   m->counters->chunks_right += chunks;
   m->counters->chunks_clean += chunks;
-}
-
-/* Classifies the start of the chunk, whose first token begins at `first`. */
-static void count_boundary(hp_merger *m, const hp_chunk_work *chunk, uint32_t first) {
-  hp_merge_counters *counters = m->counters;
-  m->audit.boundary = hp_classify_boundary(&m->tag_search, m->engine->tokenizer.base, chunk->cut, first,
-                                           m->engine->builder.script.scripting, &m->audit.raw_name);
-  counters->chunks_in_comment += m->audit.boundary == HP_BOUNDARY_COMMENT;
-  counters->chunks_in_raw_text += m->audit.boundary == HP_BOUNDARY_RAW_TEXT;
-  counters->chunks_in_markup += m->audit.boundary == HP_BOUNDARY_MARKUP;
 }
 
 static void count_outcome(hp_merge_counters *counters, const hp_chunk_work *chunk) {
@@ -154,9 +145,9 @@ static void count_outcome(hp_merge_counters *counters, const hp_chunk_work *chun
 
 bool hp_merger_count_composed(hp_merger *m, const hp_chunk_work *chunk) {
   if (!hp_is_composed(chunk) || chunk->cut_short || m->merged_to < chunk->limit) return false;
-  if (m->notes || m->finder || m->strategy->at_chunk_boundary) return false;
+  if (m->notes || m->finder || judges_chunks(m)) return false;
   hp_merge_counters *counters = m->counters;
-  count_boundary(m, chunk, chunk->hypotheses[0].first);
+  if (m->judge) m->judge->classify(m, chunk, chunk->hypotheses[0].first);
   count_outcome(counters, chunk);
   counters->chunks_right_start++;
   counters->chunks_right++;
@@ -188,14 +179,13 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   bool ends_early = chunk->cut_short && !chunk->is_complete;
   m->is_clean = right_start && (!ends_early || first >= chunk->limit);
   m->is_right = true;
-  m->audit = (hp_audit){0};
-  if (!m->is_rescued) count_boundary(m, chunk, first);
+  m->is_rolled_back = false;
+  if (m->judge && !m->is_rescued) m->judge->classify(m, chunk, first);
   counters->chunks_right_start += right_start;
   count_outcome(counters, chunk);
-  if (m->strategy->at_chunk_boundary) {
-    bool taken = m->strategy->at_chunk_boundary(m->engine, chunk, hypothesis, &m->audit);
-    m->audit.rolled_back = !taken;
-    counters->rollbacks += !taken && !chunk->outcome.aborted;
+  if (judges_chunks(m)) {
+    m->is_rolled_back = !m->judge->at_chunk_boundary(m, chunk, hypothesis);
+    counters->rollbacks += m->is_rolled_back && !chunk->outcome.aborted;
   }
   if (m->notes) m->notes->start(m, chunk, hypothesis);
   if (m->finder) {
@@ -206,11 +196,10 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
 
 static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   hp_merge_counters *counters = m->counters;
-  counters->chunks_right += m->is_right && !m->audit.rolled_back;
+  counters->chunks_right += m->is_right && !m->is_rolled_back;
   counters->chunks_clean += m->is_clean && counters->bytes_reparsed == m->reparsed_before;
-  counters->chunks_misguessed += m->audit.rolled_back || chunk->outcome.respeculations;
-  counters->chunks_with_undetected_errors += m->audit.undetected != 0;
-  for (int i = 0; m->audit.undetected >> i; i++) counters->undetected_errors_by_kind[i] += m->audit.undetected >> i & 1;
+  counters->chunks_misguessed += m->is_rolled_back || chunk->outcome.respeculations;
+  if (m->judge && m->judge->end_chunk) m->judge->end_chunk(m);
   m->is_in_chunk = false;
   if (m->notes) m->notes->end_chunk(m, chunk);
   if (m->finder) hp_finder_end_chunk(m->finder);
@@ -223,11 +212,11 @@ static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
          tokenizer->last_start_tag == s->raw_name && !m->engine->builder.script.page_is_used_up;
 }
 
-/* Splices a segment in. Calls the strategy before, and confirms the resources of the segment. */
+/* Splices a segment in. Calls the judge before, and confirms the resources of the segment. */
 static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   const hp_segment *s = &log->segments[m->segment];
-  if (m->strategy->before_splice) m->strategy->before_splice(m->engine, chunk, s, &m->audit);
+  if (m->judge && m->judge->before_splice) m->judge->before_splice(m, chunk, s);
   bool is_inert = m->finder && hp_finder_is_inert(m->finder);
   hp_splice(&m->engine->builder, log, m->segment);
   if (m->finder)
@@ -255,7 +244,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   if (s->ends == HP_ENDS_SPLIT) run_first_half(m, token);
   m->merged_to = position(m);
   m->counters->levels[0].tokens += ends_with_token;
-  if (m->strategy->after_entry) m->strategy->after_entry(engine, chunk, s, &m->audit);
+  if (m->judge && m->judge->after_entry) m->judge->after_entry(m, chunk, s);
 }
 
 /* Parses up to the segment. If a split token begins it, the merger then runs the first half, which
@@ -299,7 +288,7 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
 static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   /* A segment without nodes may have parse errors. */
-  bool goes_singly = m->strategy->before_splice || m->strategy->after_entry || m->engine->builder.observers.errors;
+  bool goes_singly = judges_chunks(m) || m->engine->builder.observers.errors;
   for (; m->segment < chunk->hypotheses[m->hypothesis].end && !m->done; m->segment++) {
     if (!goes_singly) build_deferred_tokens(m, chunk);
     if (m->done || m->segment == chunk->hypotheses[m->hypothesis].end) break;
@@ -355,7 +344,7 @@ bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
     }
     begin_chunk(m, chunk);
   }
-  if (m->audit.rolled_back ? !reparse_until(m, chunk->limit) : !merge_segments(m, chunk)) return false;
+  if (m->is_rolled_back ? !reparse_until(m, chunk->limit) : !merge_segments(m, chunk)) return false;
   end_chunk(m, chunk);
   return true;
 }

@@ -4,7 +4,6 @@
 /* The merger: the sequential parser on the true state. Where the assumptions of a worker's segment
  * hold, it splices the segment in. Otherwise it parses that region itself. */
 
-#include "merge/boundary.h"
 #include "merge/compose.h"
 #include "speculation/worker/worker.h"
 #include "tree/engine.h"
@@ -22,13 +21,11 @@ typedef enum hp_log_kind {
 /* What a merger counts. See hpar_study_stats for each counter. */
 typedef struct hp_merge_counters {
   uint64_t chunks_exact, chunks_right_start, chunks_right, chunks_clean;
-  uint64_t chunks_in_comment, chunks_in_raw_text, chunks_in_markup;
-  uint64_t chunks_misguessed, chunks_with_undetected_errors;
+  uint64_t chunks_misguessed;
   uint64_t bytes_reparsed, respeculations, bytes_respeculated, aborts, rollbacks;
   uint64_t segments_lost_to_writes, bytes_lost_to_writes;
   uint64_t log_entries_by_kind[HP_LOG_KINDS];
   uint64_t wrong_assumptions_by_kind[HP_ASSUMPTION_KINDS];
-  uint64_t undetected_errors_by_kind[HP_UNDETECTED_KINDS];
   hp_merge_level levels[HP_MERGE_LEVELS]; /* the merger itself counts on level 0 */
 } hp_merge_counters;
 
@@ -48,14 +45,41 @@ typedef struct hp_merge_trace {
   void (*again)(struct hp_merger *merger, uint32_t begin, uint32_t end, uint64_t begin_ns);
 } hp_merge_trace;
 
+/* The memory of a part of another module. Zeros are none. */
+typedef struct hp_part_state {
+  void *memory;
+  void (*destroy)(void *memory);
+} hp_part_state;
+
+/* What a study adds to the merger: it sees each chunk, and may judge the strategy's guesses. Only
+ * `open` and `classify` must be set. With another function, the merger takes no chunks or segments
+ * together. */
+typedef struct hp_merge_judge {
+  /* Prepares the memory for a parse. */
+  hpar_status (*open)(hp_part_state *state);
+  /* The merger comes to the chunk, whose first token begins at `first`. */
+  void (*classify)(struct hp_merger *merger, const hp_chunk_work *chunk, uint32_t first);
+  /* `hypothesis` is the start hypothesis that is right, or -1. Returns false if the merger must
+   * parse the chunk itself. */
+  bool (*at_chunk_boundary)(struct hp_merger *merger, const hp_chunk_work *chunk, int hypothesis);
+  /* The merger is about to reject a segment, or to splice it in. */
+  void (*at_wrong_assumption)(struct hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment,
+                              hp_assumption wrong);
+  void (*before_splice)(struct hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
+  /* The merger has built the token at the segment's end. */
+  void (*after_entry)(struct hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
+  void (*end_chunk)(struct hp_merger *merger);
+} hp_merge_judge;
+
 typedef struct hp_merger {
   hp_engine *engine; /* the true state */
   hp_merge_counters *counters;
-  const hp_strategy *strategy;
+  const hp_merge_judge *judge; /* of a study, with its memory; NULL: none */
+  void *judgement;
   hp_trace *trace; /* NULL: no trace, and no `notes` */
   const hp_merge_trace *notes;
   hp_finder *finder; /* NULL: resources are not requested */
-  bool is_observed;  /* `finder`, or the function before_splice of the strategy, is not NULL */
+  bool is_observed;  /* `finder`, or the function before_splice of the judge, is not NULL */
   bool done;         /* the end of the input was processed */
   /* The current chunk. The merger may leave it and return when more input is available. */
   bool is_in_chunk;
@@ -65,10 +89,9 @@ typedef struct hp_merger {
   uint32_t segment;         /* the next segment of its log */
   uint32_t hypothesis;      /* the start hypothesis that begins at the merger's position, or 0 */
   uint32_t skipped;         /* segments that are not merged on their own */
+  bool is_rolled_back;      /* the merger parses the whole chunk itself */
   uint64_t reparsed_before; /* counters->bytes_reparsed at its start */
-  hp_audit audit;
-  hp_tag_search tag_search;
-  uint32_t merged_to; /* end of the last merged segment */
+  uint32_t merged_to;       /* end of the last merged segment */
   /* The merger has parsed a chunk itself up to this offset, because its worker was late. Segments
    * that begin before it are skipped. */
   uint32_t rescued_to;

@@ -207,7 +207,9 @@ bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *
   w->outer.confident = ~0u; /* only the last tag before the cut is prepared for */
   if (t->kind == HP_TOKEN_TEXT) look_for_end_comment(a->guess, request->text, t, chunk->limit);
   if (a->in_noscript && b->stack.depth == 1 && is_html(current(b), HP_ATOM_NOSCRIPT) && !stays_in_noscript(t)) {
-    chunk->guess.noscript = true;
+    hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
+    guess.noscript = true;
+    hp_hpar2013_keep_guess(chunk, guess);
     a->in_noscript = a->in_head = false;
   }
   if (a->in_head && b->stack.depth == 0 && leaves_head(a, b, t)) return find(a, NOT_HEAD, t);
@@ -222,13 +224,19 @@ uint8_t hp_hpar2013_mode_after(const hp_worker *w, uint8_t mode, const hp_token 
   return ignored || a->ignores ? mode : hp_predicted_mode(mode, t);
 }
 
+static void note_raw_name(hp_chunk_work *chunk, hp_atom name) {
+  hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
+  guess.raw_name = name;
+  hp_hpar2013_keep_guess(chunk, guess);
+}
+
 /* Corrects the guesses. Returns false if no other guess is left. */
 static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_work *chunk) {
   switch (a->found) {
     case RAW_TEXT_END:
       g->no_raw_text_end = true;
       g->from = a->found_at;
-      if (g->plain) chunk->guess.raw_name = a->name;
+      if (g->plain) note_raw_name(chunk, a->name);
       return true;
     case FOREIGN_END:
       g->no_foreign_end = true;
@@ -249,12 +257,14 @@ static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_work *chunk) 
 static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
   uint32_t segment = chunk->log.segment_count, hypothesis = chunk->hypothesis_count;
   for (bool first = g->plain;; first = false) {
+    hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
+    if (g->plain) guess.noscript = false;
+    hp_hpar2013_keep_guess(chunk, guess);
     attempt now = {.guess = g,
                    .in_cell = g->in_cell,
-                   .top = chunk->guess.top,
+                   .top = guess.top,
                    .in_head = g->mode == HP_IN_BODY && !g->in_cell && g->ns == HPAR_NAMESPACE_HTML};
     w->own = &now; // NOLINT: used only in this call
-    if (g->plain) chunk->guess.noscript = false;
     if (first)
       hp_worker_speculate(w, request, plan, &chunk->start, false, chunk);
     else
@@ -281,7 +291,7 @@ void hp_hpar2013_parse(hp_worker *w, const hp_request *request, const hp_plan *p
   /* The merge would dissolve the html, head and body of Initial, so the worker does not make them.
    */
   if (start->mode == HP_BEFORE_HEAD) start->mode = HP_IN_BODY;
-  chunk->guess.top = last_tag(request->text, chunk->cut);
+  hp_hpar2013_keep_guess(chunk, (hp_hpar2013_guess){.top = last_tag(request->text, chunk->cut)});
   guesses plain = {.from = chunk->cut, .mode = start->mode, .ns = start->ns, .plain = true};
   if (!read_chunk(w, request, plan, &plain, chunk)) {
     abort_chunk(w, chunk);
@@ -289,8 +299,11 @@ void hp_hpar2013_parse(hp_worker *w, const hp_request *request, const hp_plan *p
   }
   guesses behind = {.from = plain.end_comment, .mode = HP_IN_BODY, .ns = HPAR_NAMESPACE_HTML};
   uint8_t hypothesis = (uint8_t)chunk->hypothesis_count;
-  if (behind.from && read_chunk(w, request, plan, &behind, chunk)) chunk->guess.end_comment = hypothesis;
-  if (chunk->guess.raw_name) return;
+  bool has_behind = behind.from && read_chunk(w, request, plan, &behind, chunk);
+  hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
+  if (has_behind) guess.end_comment = hypothesis;
+  hp_hpar2013_keep_guess(chunk, guess);
+  if (guess.raw_name) return;
   uint32_t end = chunk->log.segment_count;
   chunk->hypotheses[chunk->hypothesis_count++] =
       (hp_start_hypothesis){.first = HP_NO_SEGMENT, .segment = end, .end = end};

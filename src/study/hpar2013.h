@@ -46,28 +46,40 @@
  *     (4.2.2c). The merge does not compare the mode, the current node and the begin of the
  *     hypothesis. */
 
-#include "speculation/worker/strategy.h"
+#include "merge/merge.h"
 
 #include <hpar/study.h>
+#include <string.h>
 
-struct hp_worker;
-struct hp_chunk_work;
-struct hp_segment;
+/* What the worker has guessed: the notes of a chunk, which the audit reads. */
+typedef struct hp_hpar2013_guess {
+  hp_atom raw_name;    /* hypothesis 0 begins after this end tag; or 0 */
+  hp_atom top;         /* assumed current node of the outer context; or 0 */
+  uint8_t end_comment; /* the hypothesis that begins after a comment; 0: none */
+  bool noscript;       /* a noscript element was closed early, as in a head */
+} hp_hpar2013_guess;
+
+static inline hp_hpar2013_guess hp_hpar2013_guess_of(const hp_chunk_work *chunk) {
+  hp_hpar2013_guess guess;
+  _Static_assert(sizeof guess <= sizeof chunk->notes, "the guess fits into the notes");
+  memcpy(&guess, chunk->notes, sizeof guess);
+  return guess;
+}
+
+static inline void hp_hpar2013_keep_guess(hp_chunk_work *chunk, hp_hpar2013_guess guess) {
+  memcpy(chunk->notes, &guess, sizeof guess);
+}
 
 /* The hooks of hp_strategy. */
-void hp_hpar2013_parse(struct hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                       struct hp_chunk_work *chunk);
-bool hp_hpar2013_stops(struct hp_worker *worker, const hp_request *request, const hp_token *token,
-                       struct hp_chunk_work *chunk);
-uint8_t hp_hpar2013_mode_after(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
+void hp_hpar2013_parse(hp_worker *worker, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk);
+bool hp_hpar2013_stops(hp_worker *worker, const hp_request *request, const hp_token *token, hp_chunk_work *chunk);
+uint8_t hp_hpar2013_mode_after(const hp_worker *worker, uint8_t mode, const hp_token *token);
 
-bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const struct hp_chunk_work *chunk, int hypothesis,
-                                   hp_audit *audit);
-void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                                     const struct hp_segment *segment, hp_assumption wrong, hp_audit *audit);
-void hp_hpar2013_before_splice(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                               const struct hp_segment *segment, hp_audit *audit);
-void hp_hpar2013_after_entry(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                             const struct hp_segment *segment, hp_audit *audit);
+/* The audit: functions of hp_merge_judge, with the memory of judge.h. */
+bool hp_hpar2013_at_chunk_boundary(hp_merger *merger, const hp_chunk_work *chunk, int hypothesis);
+void hp_hpar2013_at_wrong_assumption(hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment,
+                                     hp_assumption wrong);
+void hp_hpar2013_before_splice(hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
+void hp_hpar2013_after_entry(hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
 
 #endif

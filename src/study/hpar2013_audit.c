@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "study/hpar2013.h"
+#include "study/judge.h"
 
 #include "speculation/worker/worker.h"
 #include "tree/foreign.h"
@@ -11,24 +12,26 @@
 
 #include <hpar/study.h>
 
-static void note_error(hp_audit *j, hpar_undetected_error kind) { j->undetected |= 1u << kind; }
+static void note_error(hp_judgement *j, hpar_undetected_error kind) { j->undetected |= 1u << kind; }
 
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
 static bool before_body(uint8_t mode) { return mode <= HP_AFTER_HEAD && mode != HP_IN_HEAD_NOSCRIPT; }
 
-bool hp_hpar2013_at_chunk_boundary(const hp_engine *truth, const hp_chunk_work *chunk, int hypothesis, hp_audit *j) {
-  uint32_t end_comment = chunk->guess.end_comment;
+bool hp_hpar2013_at_chunk_boundary(hp_merger *m, const hp_chunk_work *chunk, int hypothesis) {
+  hp_judgement *j = m->judgement;
+  const hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
+  uint32_t end_comment = guess.end_comment;
   if (chunk->outcome.aborted) return false;
   switch (j->boundary) {
     case HP_BOUNDARY_DATA:
-      if (chunk->guess.raw_name) return false;
-      if (chunk->guess.noscript && !before_body(truth->builder.mode)) note_error(j, HPAR_UNDETECTED_MODE);
+      if (guess.raw_name) return false;
+      if (guess.noscript && !before_body(m->engine->builder.mode)) note_error(j, HPAR_UNDETECTED_MODE);
       return true;
     case HP_BOUNDARY_COMMENT:
       if (end_comment && hypothesis != (int)end_comment) note_error(j, HPAR_UNDETECTED_START_STATE);
       return end_comment || hypothesis >= 0;
     case HP_BOUNDARY_RAW_TEXT:
-      if (chunk->guess.raw_name != j->raw_name) return !chunk->guess.raw_name && hypothesis >= 0;
+      if (guess.raw_name != j->raw_name) return !guess.raw_name && hypothesis >= 0;
       if (hypothesis != 0) note_error(j, HPAR_UNDETECTED_START_STATE);
       return true;
     case HP_BOUNDARY_TEXT: note_error(j, HPAR_UNDETECTED_TEXT); return true;
@@ -53,7 +56,7 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
   return true;
 }
 
-static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
+static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
   const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
   bool part = t && t->kind == HP_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->assumes.base_mode == HP_IN_BODY;
@@ -70,7 +73,7 @@ static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp
 
 /* Returns whether the last tag before the cut tells the scheme that the assumption is wrong. */
 static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_assumption wrong) {
-  hp_atom top = chunk->guess.top;
+  hp_atom top = hp_hpar2013_guess_of(chunk).top;
   bool first = false;
   for (uint32_t i = 0; i < chunk->hypothesis_count; i++)
     first |= s == &chunk->log.segments[chunk->hypotheses[i].segment];
@@ -86,9 +89,10 @@ static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, con
   }
 }
 
-void hp_hpar2013_at_wrong_assumption(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s,
-                                     hp_assumption wrong, hp_audit *j) {
-  const hp_builder *b = &truth->builder;
+void hp_hpar2013_at_wrong_assumption(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s,
+                                     hp_assumption wrong) {
+  hp_judgement *j = m->judgement;
+  const hp_builder *b = &m->engine->builder;
   j->after_end_tag = false;
   if (wrong == HP_ASSUME_MODE) {
     audit_mode(b, chunk, s, j);
@@ -117,8 +121,9 @@ static uint32_t nearest(const hp_builder *b, hp_atom name) {
 }
 
 /* Stores the stack that the scheme expects, with the segment's open elements. */
-void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
-  hp_builder *b = (hp_builder *)&truth->builder;
+void hp_hpar2013_before_splice(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+  hp_judgement *j = m->judgement;
+  hp_builder *b = &m->engine->builder;
   hp_stack_close_tombstones(b);
   if (s->anchor && j->after_end_tag) {
     const hp_node *into = node_at(b, hp_exact_appropriate_place(b).parent),
@@ -129,7 +134,7 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
   if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) return;
   const hp_token *t = &chunk->log.tokens[s->token];
   bool prepares = s->ends == HP_ENDS_SPLIT;
-  hp_atom closed = prepares ? chunk->guess.top : t->kind == HP_TOKEN_END_TAG ? t->name : 0;
+  hp_atom closed = prepares ? hp_hpar2013_guess_of(chunk).top : t->kind == HP_TOKEN_END_TAG ? t->name : 0;
   uint32_t found = closed ? nearest(b, closed) : 0;
   uint32_t depth = found ? found - 1 : b->stack.depth;
   j->closes = !found ? HP_CLOSES_NOTHING : found == b->stack.depth ? HP_CLOSES_CURRENT : HP_CLOSES_MORE;
@@ -140,18 +145,18 @@ void hp_hpar2013_before_splice(const hp_engine *truth, const hp_chunk_work *chun
                                   : b->stack.entries[depth].node;
 }
 
-static bool as_expected(const hp_builder *b, const hp_audit *j) {
+static bool as_expected(const hp_builder *b, const hp_judgement *j) {
   return b->stack.depth == j->depth && b->stack.top->node == j->top;
 }
 
-static void audit_end_tag(const hp_builder *b, const hp_token *t, hp_audit *j) {
+static void audit_end_tag(const hp_builder *b, const hp_token *t, hp_judgement *j) {
   if (t->name == HP_ATOM_HTML || t->name == HP_ATOM_BODY) return;
   bool inserts = t->name == HP_ATOM_BR || (t->name == HP_ATOM_P && j->closes == HP_CLOSES_NOTHING);
   if (as_expected(b, j) && !inserts) return;
   note_error(j, hp_html_tag(t->name) & HP_TAG_FORMATTING ? HPAR_UNDETECTED_FORMATTING : HPAR_UNDETECTED_END_TAG);
 }
 
-static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_audit *j) {
+static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_judgement *j) {
   switch (t->name) {
     case HP_ATOM_HTML:
     case HP_ATOM_HEAD:
@@ -180,8 +185,9 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
   }
 }
 
-void hp_hpar2013_after_entry(const hp_engine *truth, const hp_chunk_work *chunk, const hp_segment *s, hp_audit *j) {
-  hp_builder *b = (hp_builder *)&truth->builder;
+void hp_hpar2013_after_entry(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+  hp_judgement *j = m->judgement;
+  hp_builder *b = &m->engine->builder;
   hp_stack_close_tombstones(b);
   if (s->ends == HP_ENDS_SPLIT) {
     if (as_expected(b, j)) return;

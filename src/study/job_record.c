@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "drivers/parallel/team.h"
+#include "study/judge.h"
 #include "study/record.h"
 
 #include "tokenizer/state.h"
@@ -30,10 +31,11 @@ static hp_state state_of(const hp_start_state *s) {
 /* Replaces each counter of the chunk by its difference to the merger's: the first call stores the
  * state before the chunk, and the second the chunk's own count. */
 static void subtract(const hp_merger *m, hpar_chunk *c) {
+  const hp_judgement *judgement = m->judgement;
   for (int i = 0; i < HPAR_LOG_KINDS; i++)
     c->log_entries_by_kind[i] = m->counters->log_entries_by_kind[i] - c->log_entries_by_kind[i];
-  for (int i = 0; i < HPAR_UNDETECTED_ERRORS; i++)
-    c->undetected_errors_by_kind[i] = m->counters->undetected_errors_by_kind[i] - c->undetected_errors_by_kind[i];
+  for (int i = 0; judgement && i < HPAR_UNDETECTED_ERRORS; i++)
+    c->undetected_errors_by_kind[i] = judgement->undetected_errors_by_kind[i] - c->undetected_errors_by_kind[i];
 }
 
 /* The trace is the first member of its record. */
@@ -64,7 +66,7 @@ static void start(hp_merger *m, const hp_chunk_work *chunk, int hypothesis) {
       c->assumed_by_kind[__builtin_ctz(questions)]++;
   c->respeculations = chunk->outcome.respeculations;
   c->aborted = chunk->outcome.aborted;
-  c->rolled_back = m->audit.rolled_back;
+  c->rolled_back = m->is_rolled_back;
 }
 
 static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {

@@ -8,6 +8,7 @@
 #include "study/cuts.h"
 #include "study/driven.h"
 #include "study/drivers.h"
+#include "study/judge.h"
 #include "study/merge_tree.h"
 #include "study/oracle.h"
 #include "study/pipelined/driver.h"
@@ -224,8 +225,9 @@ static hpar_status resolve(hp_config *config, const hpar_options *o, hpar_error 
   config->other_options = p->pair_options = hp_pack_pipeline(&pipeline);
   resolve_reading(config, &study);
   if (config->inspection) p->trace = &hp_job_record;
+  p->judge = hp_judge_of(p->plan.strategy);
   /* A strategy that audits its guesses does so at each chunk boundary in turn. */
-  if (study.merge == HPAR_MERGE_TREE && !p->plan.strategy->at_chunk_boundary && !o->resources.callback)
+  if (study.merge == HPAR_MERGE_TREE && !p->judge->at_chunk_boundary && !o->resources.callback)
     p->order = &hp_merge_tree;
   /* Composing logs uses the workers' engines, and so do their tokenizers. */
   if (study.pipelined_workers && o->parallel.executor != HPAR_EXECUTOR_CALLER && study.merge != HPAR_MERGE_TREE)

@@ -3,6 +3,7 @@
 #include "session/stats.h"
 #include "study/state.h"
 #if HPAR_PARALLEL
+#include "study/judge.h"
 #include "study/pipelined/driver.h"
 #endif
 
@@ -14,11 +15,7 @@ static void fill_merge(const hp_merge_counters *from, hpar_study_stats *stats) {
   stats->chunks_right_start = from->chunks_right_start;
   stats->chunks_right = from->chunks_right;
   stats->chunks_clean = from->chunks_clean;
-  stats->chunks_in_comment = from->chunks_in_comment;
-  stats->chunks_in_raw_text = from->chunks_in_raw_text;
-  stats->chunks_in_markup = from->chunks_in_markup;
   stats->chunks_misguessed = from->chunks_misguessed;
-  stats->chunks_with_undetected_errors = from->chunks_with_undetected_errors;
   stats->bytes_reparsed = from->bytes_reparsed;
   stats->script.segments_lost = from->segments_lost_to_writes;
   stats->script.bytes_lost = from->bytes_lost_to_writes;
@@ -29,8 +26,15 @@ static void fill_merge(const hp_merge_counters *from, hpar_study_stats *stats) {
   for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) stats->log_entries += from->log_entries_by_kind[kind];
   memcpy(stats->log_entries_by_kind, from->log_entries_by_kind, sizeof stats->log_entries_by_kind);
   memcpy(stats->wrong_assumptions_by_kind, from->wrong_assumptions_by_kind, sizeof stats->wrong_assumptions_by_kind);
-  memcpy(stats->undetected_errors_by_kind, from->undetected_errors_by_kind, sizeof stats->undetected_errors_by_kind);
   memcpy(stats->merge_levels, from->levels, sizeof stats->merge_levels);
+}
+
+static void fill_judgement(const hp_judgement *from, hpar_study_stats *stats) {
+  stats->chunks_in_comment = from->in_comment;
+  stats->chunks_in_raw_text = from->in_raw_text;
+  stats->chunks_in_markup = from->in_markup;
+  stats->chunks_with_undetected_errors = from->chunks_with_undetected_errors;
+  memcpy(stats->undetected_errors_by_kind, from->undetected_errors_by_kind, sizeof stats->undetected_errors_by_kind);
 }
 
 static void fill_pipeline(const hp_pipeline_counters *from, hpar_study_stats *stats) {
@@ -77,6 +81,8 @@ static void fill_driver(const hp_session *session, hpar_study_stats *stats) {
   if (session->result.driver == HP_DRIVER_PARALLEL) {
     fill_parallel(&session->parallel_counters, stats);
     if (session->inspected) stats->convergence = state->record.convergence;
+    const hp_judgement *judgement = hp_judgement_of(&session->team);
+    if (judgement) fill_judgement(judgement, stats);
     const hp_pipeline_counters *pairs = hp_pairs_counters(&session->team);
     if (session->parallel_counters.has_pairs && pairs) fill_pipeline(pairs, stats);
   } else if (session->result.driver == HP_DRIVER_OTHER && session->result.other.name == hp_pipelined_driver.name) {

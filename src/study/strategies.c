@@ -16,11 +16,7 @@ static const hp_strategy hpar2013 = {.name = "hpar2013",
                                      .cut = &hp_cuts_before_tags,
                                      .parse = hp_hpar2013_parse,
                                      .stops = hp_hpar2013_stops,
-                                     .mode_after = hp_hpar2013_mode_after,
-                                     .at_chunk_boundary = hp_hpar2013_at_chunk_boundary,
-                                     .at_wrong_assumption = hp_hpar2013_at_wrong_assumption,
-                                     .before_splice = hp_hpar2013_before_splice,
-                                     .after_entry = hp_hpar2013_after_entry};
+                                     .mode_after = hp_hpar2013_mode_after};
 
 static const hpar_strategy temppa = {HPAR_STRATEGY_INIT,
                                      .name = "temppa",

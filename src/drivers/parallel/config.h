@@ -71,12 +71,13 @@ typedef struct hp_parallel_config {
   const hp_merge_order *order; /* NULL: from left to right */
   const hp_pairs *pairs;       /* NULL: each worker is one thread */
   hp_part_options pair_options;
-  const hp_job_trace *trace; /* with a trace of the request; NULL: none */
-  size_t chunk_size;         /* bytes; 0: by the input and the threads */
-  size_t chunks;             /* about; 0: by chunk_size */
-  hp_finder *finder;         /* of the exact builder; NULL: resources are not requested */
-  hp_scripts *scripts;       /* of the exact engine; NULL: no script runs */
-  const uint64_t *cuts;      /* forced cuts, ascending; NULL: by plan.cut */
+  const hp_merge_judge *judge; /* of a study; NULL: none */
+  const hp_job_trace *trace;   /* with a trace of the request; NULL: none */
+  size_t chunk_size;           /* bytes; 0: by the input and the threads */
+  size_t chunks;               /* about; 0: by chunk_size */
+  hp_finder *finder;           /* of the exact builder; NULL: resources are not requested */
+  hp_scripts *scripts;         /* of the exact engine; NULL: no script runs */
+  const uint64_t *cuts;        /* forced cuts, ascending; NULL: by plan.cut */
   size_t cut_count;
 } hp_parallel_config;
 

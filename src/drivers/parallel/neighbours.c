@@ -10,9 +10,10 @@ enum { MAX_OPEN_ELEMENTS = 1024 };
 
 bool hp_may_compose_neighbours(const hp_job *job) {
   const hp_strategy *strategy = job->plan.strategy;
+  const hp_merge_judge *judge = job->config.judge;
   return job->division.threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->config.order &&
          !job->division.has_pairs && !job->request.trace && !job->merger.is_observed && !job->config.scripts &&
-         !job->request.max_errors && !strategy->one_by_one && !strategy->after_entry &&
+         !job->request.max_errors && !strategy->one_by_one && !(judge && judge->after_entry) &&
          !hp_engine_is_limited(job->merger.engine);
 }
 

@@ -100,11 +100,10 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->plan.prescan = &team->prescan;
   job->merger = (hp_merger){.engine = engine,
                             .counters = &counters->merge,
-                            .strategy = job->plan.strategy,
                             .trace = request->trace,
                             .notes = request->trace && config->trace ? config->trace->merge : NULL,
                             .finder = config->finder,
-                            .is_observed = config->finder || job->plan.strategy->before_splice};
+                            .is_observed = config->finder || (config->judge && config->judge->before_splice)};
   job->request.watch = NULL;                         /* the workers have their own */
   request->document->atoms.shared = config->scripts; /* scripts read the document beside workers */
   job->division.threads = config->executor.threads;

@@ -162,6 +162,9 @@ void hp_team_prepare(hp_job *job) {
   if (status == HPAR_OK) status = hp_work_ranges_open(&team->queue.ranges, workers);
   if (status == HPAR_OK && job->config.order) status = job->config.order->prepare(job, workers);
   if (status == HPAR_OK && job->division.has_pairs) status = job->config.pairs->prepare(job, workers);
+  if (status == HPAR_OK && job->config.judge) status = job->config.judge->open(&team->judge);
+  job->merger.judge = job->config.judge;
+  job->merger.judgement = team->judge.memory;
   const hp_request *request = &job->request;
   unsigned parts = job->division.has_pairs ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
@@ -427,7 +430,7 @@ void hp_team_await_late(hp_team *team) {
 /* Forgets the state that lost threads may have left in the middle of a change. Its memory leaks. */
 void hp_team_forget(hp_team *team) {
   team->workers = NULL;
-  team->pairs = team->order = (hp_part_state){NULL, NULL};
+  team->pairs = team->order = team->judge = (hp_part_state){NULL, NULL};
   team->worker_count = 0;
   team->merger_event = (hp_event_count){0};
   hp_chunk_queue_forget(&team->queue);
@@ -445,6 +448,7 @@ void hp_team_free(hp_team *team) {
   hp_free(team->workers);
   if (team->pairs.memory) team->pairs.destroy(team->pairs.memory);
   if (team->order.memory) team->order.destroy(team->order.memory);
+  if (team->judge.memory) team->judge.destroy(team->judge.memory);
   hp_free(team->cuts.at);
   hp_chunk_queue_close(&team->queue);
   hp_prescan_close(&team->prescan);

@@ -107,19 +107,13 @@ typedef struct hp_slices {
   } steps[HP_DECODE_SLICES]; /* progress within each slice */
 } hp_slices;
 
-/* The memory of a part of another module. Zeros are none. */
-typedef struct hp_part_state {
-  void *memory;
-  void (*destroy)(void *memory);
-} hp_part_state;
-
 /* Zeros are a team without memory. */
 typedef struct hp_team {
   hp_pool *pool;
   unsigned threads;    /* the largest number that a parse has requested */
   hp_worker **workers; /* [0] belongs to the calling thread */
   unsigned worker_count;
-  hp_part_state pairs, order; /* of config.pairs and config.order, between parses */
+  hp_part_state pairs, order, judge; /* of config.pairs, .order and .judge, between parses */
   hp_chunk_queue queue;
   hp_work_estimate work;
   hp_cuts cuts;

@@ -20,7 +20,7 @@ static inline bool hp_tag_is(const char *at, const char *end, const char *name) 
 /* Returns the raw-text element whose name is at `at`, or NULL. */
 HP_SHARED const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);
 /* Returns the name of the raw-text element whose name is at `at`, or 0. */
-hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting);
+HP_SHARED hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting);
 /* Returns the raw-text element of this name, or NULL. */
 HP_SHARED const hp_raw_text *hp_raw_text_named(const char *name, bool scripting);
 /* Returns the raw-text element of this name. Requires: there is one. */

@@ -55,7 +55,7 @@ void hp_worker_clear(hp_worker *w, hp_chunk_work *chunk) {
   chunk->taken = 0;
   chunk->cut_short = chunk->is_complete = false;
   memset(&chunk->outcome, 0, sizeof chunk->outcome);
-  memset(&chunk->guess, 0, sizeof chunk->guess);
+  memset(chunk->notes, 0, sizeof chunk->notes);
 }
 
 hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const hp_plan *plan,

@@ -1,8 +1,8 @@
 #ifndef HP_SPECULATION_WORKER_STRATEGY_H
 #define HP_SPECULATION_WORKER_STRATEGY_H
 
-/* The interface of a strategy of speculation, and the plan of a parse. A worker and the merger call
- * the hooks of the strategy. The library has one strategy, and a study has others. */
+/* The interface of a strategy of speculation, and the plan of a parse. A worker calls the
+ * hooks of the strategy. The library has one strategy, and a study has others. */
 
 #include "base/target.h"
 #include "speculation/cuts/cut.h"
@@ -13,31 +13,6 @@
 struct hp_worker;
 struct hp_chunk_work;
 struct hp_plan;
-struct hp_segment;
-
-/* The markup that a cut truly lies inside of. */
-typedef enum hp_boundary {
-  HP_BOUNDARY_DATA, /* a token begins here */
-  HP_BOUNDARY_TEXT, /* a run of text */
-  HP_BOUNDARY_COMMENT,
-  HP_BOUNDARY_RAW_TEXT,
-  HP_BOUNDARY_MARKUP /* a tag or other markup after "<" */
-} hp_boundary;
-
-enum { HP_UNDETECTED_KINDS = 10 };
-
-/* The audit of the current chunk, for a strategy that counts its undetected errors. */
-typedef struct hp_audit {
-  hp_boundary boundary;
-  hp_atom raw_name;    /* element whose raw text contains the cut */
-  uint32_t undetected; /* bit k: the strategy made an error of kind k */
-  bool rolled_back;    /* the merger parses the whole chunk itself */
-  bool after_end_tag;  /* the last entry was a deferred end tag */
-  /* The expected true stack, from before_splice to after_entry: */
-  uint32_t depth, outer_depth; /* with and without the open elements of the segment */
-  hp_ref top, outer_top;
-  enum { HP_CLOSES_NOTHING, HP_CLOSES_CURRENT, HP_CLOSES_MORE } closes;
-} hp_audit;
 
 typedef struct hp_strategy {
   const char *name, *summary;
@@ -62,22 +37,6 @@ typedef struct hp_strategy {
                 struct hp_chunk_work *chunk);
   /* Returns the mode of the outer context after a deferred token. `mode` is the mode before it. */
   uint8_t (*mode_after)(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
-
-  /* The merger's thread calls the other hooks, which audit the strategy. */
-
-  /* Called at the first token boundary at or after the chunk's cut. `hypothesis` is the index of
-   * the start hypothesis that begins here, or -1. Returns false if the merger must parse the chunk
-   * itself. */
-  bool (*at_chunk_boundary)(const hp_engine *truth, const struct hp_chunk_work *chunk, int hypothesis, hp_audit *audit);
-  /* Called before the merger rejects a segment, because its assumption `wrong` does not hold. */
-  void (*at_wrong_assumption)(const hp_engine *truth, const struct hp_chunk_work *chunk,
-                              const struct hp_segment *segment, hp_assumption wrong, hp_audit *audit);
-  /* Called before the merger splices the segment in. */
-  void (*before_splice)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                        hp_audit *audit);
-  /* Called after the merger has built the token at its end. */
-  void (*after_entry)(const hp_engine *truth, const struct hp_chunk_work *chunk, const struct hp_segment *segment,
-                      hp_audit *audit);
 } hp_strategy;
 
 /* Returns whether the strategy decides before each token. */

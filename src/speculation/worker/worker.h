@@ -74,13 +74,8 @@ typedef struct hp_chunk_work {
     uint32_t respeculations;
     uint64_t bytes_respeculated; /* parsed twice */
     bool aborted;
-  } outcome; /* for the statistics */
-  struct {
-    hp_atom raw_name;    /* hypothesis 0 begins after this end tag; or 0 */
-    hp_atom top;         /* assumed current node of the outer context; or 0 */
-    uint8_t end_comment; /* the hypothesis that begins after a comment; 0: none */
-    bool noscript;       /* a noscript element was closed early, as in a head */
-  } guess;               /* of hpar2013, for its audit */
+  } outcome;               /* for the statistics */
+  unsigned char notes[16]; /* of the strategy; zeros before it parses the chunk */
   struct {
     uint64_t begin, end, prescan;
     unsigned worker;

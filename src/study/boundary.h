@@ -1,9 +1,21 @@
-#ifndef HP_MERGE_BOUNDARY_H
-#define HP_MERGE_BOUNDARY_H
+#ifndef HP_STUDY_BOUNDARY_H
+#define HP_STUDY_BOUNDARY_H
 
 /* Classification of chunk boundaries, for statistics and for strategies with an audit. */
 
-#include "speculation/worker/strategy.h"
+#include "base/atom.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The markup that a cut truly lies inside of. */
+typedef enum hp_boundary {
+  HP_BOUNDARY_DATA, /* a token begins here */
+  HP_BOUNDARY_TEXT, /* a run of text */
+  HP_BOUNDARY_COMMENT,
+  HP_BOUNDARY_RAW_TEXT,
+  HP_BOUNDARY_MARKUP /* a tag or other markup after "<" */
+} hp_boundary;
 
 /* The result of the last search for the tag that ends at a token boundary. Several cuts may lie
  * before the same token boundary. Zeros are no result. */

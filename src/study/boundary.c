@@ -1,4 +1,4 @@
-#include "merge/boundary.h"
+#include "study/boundary.h"
 
 #include "speculation/start/markup.h"
 
