@@ -181,6 +181,9 @@ json trace.json "o['displayTimeUnit'] == 'ns'"
 
 # The pipeline.
 printf '<!DOCTYPE html>\n<title>a<b></title>\n<svg><![CDATA[x]]>\n<style>y</style></svg>\303\251<br/>\n' >hazards.html
+run 0 explain --json --strategy enumerate --chunk-size 20 hazards.html
+cp out converging.json
+json converging.json "['convergence' in c for c in o['chunks'][:3]] == [False, True, True] and o['chunks'][1]['convergence']['hypotheses'] == 14"
 run 0 explain --mode pipelined --pipeline-predictor optimistic hazards.html
 check 'a hazard that was not foreseen, its line and source' 'grep -q "^hazards.html:2:1: title, not foreseen: " out && grep -q "^    <title>a<b></title>$" out'
 check 'one that switched nothing' 'grep -q "^hazards.html:4:1: foreign_raw_text, foreseen$" out'

@@ -223,8 +223,7 @@ static void choose_modes(hp_comparison *c) {
   c->modes[HP_COMPARE_SIDE_BY_SIDE] = (hp_compared_mode){.name = "side-by-side", .mode = HPAR_MODE_SEQUENTIAL};
   unsigned threads = c->options.threads ? c->options.threads : 1;
   c->apart = c->options.parallel.wait == HPAR_WAIT_SPIN && hpar_predictor_name(0) && threads > hp_machine_cores();
-  const char *strategy = c->study.custom_strategy ? NULL : c->study.strategy;
-  c->converges = !driver && strategy && !strcmp(strategy, "enumerate");
+  c->converges = hp_follows_all_starts(&c->study);
   c->mode_count = !hpar_predictor_name(0) ? HP_COMPARE_PARALLEL : c->many ? HP_COMPARE_MODES : HP_COMPARE_SIDE_BY_SIDE;
 }
 

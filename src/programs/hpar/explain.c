@@ -208,6 +208,15 @@ static void failures(hp_json *json, const hpar_chunk *c) {
   hp_json_close(json, ']');
 }
 
+static void convergence(hp_json *json, const hpar_convergence *c) {
+  hpar_convergence_sums sums = {.chunks = 1, .hypotheses = c->hypotheses, .live = c->live};
+  for (int i = 0; i < HPAR_CONVERGENCE_STEPS; i++) sums.live_after[i] = c->live_after[i];
+  for (int i = 0; i <= HPAR_CONTEXT_CDATA; i++) sums.live_by_context[i] = c->live_by_context[i];
+  sums.chunks_with_one = c->live == 1;
+  if (c->live == 1) sums.bytes_until_one = c->bytes_until_one;
+  hp_report_convergence_json(json, &sums);
+}
+
 static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
   const hpar_chunk *c = hpar_chunk_at(in->parser, index);
   hpar_string before, behind;
@@ -245,6 +254,7 @@ static void chunk(hp_json *json, const hp_inspection *in, size_t index) {
   hp_json_number_member(json, "respeculations", c->respeculations);
   flag(json, "aborted", c->aborted);
   flag(json, "rolled_back", c->rolled_back);
+  if (c->convergence.hypotheses) convergence(json, &c->convergence);
   hp_json_close(json, '}');
 }
 

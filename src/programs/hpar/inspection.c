@@ -86,6 +86,7 @@ static int parse_page(hp_inspection *in, bool timeline) {
   if (driver && in->cuts) return hp_bad_usage(in->command, "--cuts has no meaning with --mode %s", driver);
   hpar_options o = in->options;
   in->study.inspect = true;
+  in->study.converge = hp_follows_all_starts(&in->study);
   o.study = &in->study;
   o.mode = parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
   hpar_status status = HPAR_OK;

@@ -169,6 +169,11 @@ const char *hp_chosen_driver(const hpar_study *study) {
   return study->custom_driver ? study->custom_driver->name : study->driver;
 }
 
+bool hp_follows_all_starts(const hpar_study *study) {
+  return !hp_chosen_driver(study) && !study->custom_strategy && study->strategy &&
+         !strcmp(study->strategy, "enumerate");
+}
+
 /* A name of one of the kinds that plug-ins have. */
 static int take_part(const hp_arguments *arguments, hp_plugin_kind kind, hpar_study *study) {
   const void *part = NULL;
