@@ -38,8 +38,8 @@
 typedef uint32_t hp_ref;
 
 /* Mapped addresses for one tree or text (platform/address_range.h). */
-typedef struct hp_block {
-  char *base; /* NULL: no memory */
+typedef struct hp_block { // value
+  char *base;             /* NULL: no memory */
   size_t size;
   size_t touched; /* only bytes before it may have been written to */
   char *huge;     /* the end of the requested huge pages; NULL: none */

@@ -15,8 +15,8 @@ typedef struct hp_short_name {
   hp_atom atom;
 } hp_short_name;
 
-extern const struct hp_short_names {
-  uint64_t masks[18]; /* by length; 0: too long */
+extern const struct hp_short_names { // value
+  uint64_t masks[18];                /* by length; 0: too long */
   hp_short_name slots[HP_SHORT_SLOTS];
 } hp_short_names;
 

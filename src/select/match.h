@@ -48,7 +48,7 @@ typedef struct hp_bound_name {
  * then `condition` is its number, plus 1. It is not in `matched`. Otherwise the near bits are
  * noted. `gives_up` is set if an instruction then still depends on the number of children. Other
  * instructions assume that they come after the first children, as most children do. */
-typedef struct hp_candidate_watch {
+typedef struct hp_candidate_watch { // value
   /* the noted candidates that near or heir bits activate; NULL: no frame has unknown bits */
   hp_bits *near, *heir;
   hp_bits *learned; /* by candidate: the near bit of the last parent with known bits */
@@ -118,7 +118,7 @@ typedef struct hp_matcher {
   hp_type_counts types;
 } hp_matcher;
 
-typedef struct hp_frame {
+typedef struct hp_frame {    // value
   hp_ref element;            /* 0: the document */
   hp_ref next;               /* the sibling after it; only hp_walk sets it */
   uint32_t children;         /* elements so far */

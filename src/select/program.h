@@ -84,11 +84,11 @@ typedef enum hp_namespace_test {
   HP_NAMESPACE_IS_XMLNS
 } hp_namespace_test;
 
-typedef struct hp_test {
-  uint8_t kind;        /* hp_test_kind */
-  uint8_t operator;    /* hp_attribute_operator */
-  uint8_t letter_case; /* hp_value_case */
-  uint8_t ns;          /* hp_namespace_test, of an attribute */
+typedef struct hp_test { // value
+  uint8_t kind;          /* hp_test_kind */
+  uint8_t operator;      /* hp_attribute_operator */
+  uint8_t letter_case;   /* hp_value_case */
+  uint8_t ns;            /* hp_namespace_test, of an attribute */
   bool negated;
   uint32_t next; /* the next test of the compound, or HP_SELECT_NONE */
   uint32_t name; /* of an attribute: an index of `names` */
@@ -98,13 +98,13 @@ typedef struct hp_test {
   uint32_t value, length; /* of a name or value: a place in `text` */
 } hp_test;
 
-typedef struct hp_compound {
-  uint32_t name;       /* an index of `names`; HP_SELECT_NONE: any */
-  uint8_t ns;          /* hp_namespace_test */
-  uint32_t first_test; /* or HP_SELECT_NONE */
+typedef struct hp_compound { // value
+  uint32_t name;             /* an index of `names`; HP_SELECT_NONE: any */
+  uint8_t ns;                /* hp_namespace_test */
+  uint32_t first_test;       /* or HP_SELECT_NONE */
 } hp_compound;
 
-typedef struct hp_instruction {
+typedef struct hp_instruction { // value
   uint32_t compound;
   uint8_t combinator;       /* to the next instruction; HP_COMBINATOR_NONE: it accepts */
   uint32_t selector;        /* what it accepts for the caller; HP_SELECT_NONE: an inner selector */
@@ -126,7 +126,7 @@ typedef enum hp_ahead_kind {
   HP_AHEAD_NTH_LAST_OF       /* a, b; `first`, `count`: choices; slot */
 } hp_ahead_kind;
 
-typedef struct hp_ahead_test {
+typedef struct hp_ahead_test { // value
   uint8_t kind;
   bool is_local; /* :last-child, :has(> A), :has(+ A): the walk tests them at the element itself */
   int32_t a, b;
@@ -134,15 +134,15 @@ typedef struct hp_ahead_test {
 } hp_ahead_test;
 
 /* A compound of a relative selector, and how its element relates to that of the compound before. */
-typedef struct hp_relative {
+typedef struct hp_relative { // value
   uint32_t compound;
   uint8_t combinator;
   bool is_last;
 } hp_relative;
 
 /* A name as written and in lower case: HTML elements match the latter, others the former. */
-typedef struct hp_selector_name {
-  uint32_t exact, lower, length; /* places in `text` */
+typedef struct hp_selector_name { // value
+  uint32_t exact, lower, length;  /* places in `text` */
 } hp_selector_name;
 
 #define HP_SELECT_ARRAY(type, name) \
@@ -150,7 +150,7 @@ typedef struct hp_selector_name {
   uint32_t name##_count, name##_capacity
 
 /* What the parser appends to, in one place so that a failed selector can be taken back. */
-typedef struct hpar_selectors {
+typedef struct hpar_selectors { // value
   hp_in_use use;
   HP_SELECT_ARRAY(char, text);
   HP_SELECT_ARRAY(hp_selector_name, names);

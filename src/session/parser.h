@@ -6,7 +6,7 @@
 #include "session/incremental.h"
 #include "session/session.h"
 
-struct hpar_parser {
+struct hpar_parser { // value
   hp_in_use use;
   hp_feed feed;
   hp_batch batch;

@@ -42,24 +42,24 @@ typedef enum hp_segment_end {
 } hp_segment_end;
 
 /* A part of one of the log's arrays. */
-typedef struct hp_log_range {
+typedef struct hp_log_range { // value
   uint32_t first, count;
 } hp_log_range;
 
 /* What the tokens of a segment relied on. */
-typedef struct hp_segment_assumptions {
-  uint32_t modes;                   /* bit m: the tokens do the same in insertion mode m */
-  uint32_t questions;               /* bit q: the segment relies on assumption q */
-  uint8_t in_scope;                 /* HP_SCOPE_ bits: names assumed not in the outer scope */
-  uint8_t top;                      /* HP_TOP_ bits: kinds that the outer current node is not */
-  uint16_t formatting_names;        /* bit i: no formatting element i in the outer list */
-  uint8_t ark[HP_FORMATTING_NAMES]; /* largest number of own entries of formatting element i */
-  uint8_t base_mode, ns;            /* predicted; HP_IN_BODY for all content modes */
+typedef struct hp_segment_assumptions { // value
+  uint32_t modes;                       /* bit m: the tokens do the same in insertion mode m */
+  uint32_t questions;                   /* bit q: the segment relies on assumption q */
+  uint8_t in_scope;                     /* HP_SCOPE_ bits: names assumed not in the outer scope */
+  uint8_t top;                          /* HP_TOP_ bits: kinds that the outer current node is not */
+  uint16_t formatting_names;            /* bit i: no formatting element i in the outer list */
+  uint8_t ark[HP_FORMATTING_NAMES];     /* largest number of own entries of formatting element i */
+  uint8_t base_mode, ns;                /* predicted; HP_IN_BODY for all content modes */
 } hp_segment_assumptions;
 
-typedef struct hp_segment {
-  uint32_t start, end; /* offsets; `end` is the begin of a deferred token */
-  hp_ref anchor;       /* 0: no run */
+typedef struct hp_segment { // value
+  uint32_t start, end;      /* offsets; `end` is the begin of a deferred token */
+  hp_ref anchor;            /* 0: no run */
   hp_segment_assumptions assumes;
   uint8_t ends;   /* hp_segment_end */
   uint8_t hazard; /* hp_hazard */
@@ -84,7 +84,7 @@ typedef struct hp_segment {
   uint32_t tokens;  /* in the run, without the deferred one */
 } hp_segment;
 
-typedef struct hp_log {
+typedef struct hp_log { // value
   hp_segment *segments;
   uint32_t segment_count, segment_capacity;
   hp_open_element *open;

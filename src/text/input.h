@@ -80,7 +80,7 @@ typedef enum hp_slice_place {
 
 /* Slices to run once each: work(job, i, steps) for i < count. The work increments `*steps` while it
  * makes progress. */
-typedef struct hp_slice_batch {
+typedef struct hp_slice_batch { // value
   void (*work)(void *job, unsigned i, _Atomic uint32_t *steps);
   void *job;
   void (*drop)(void *job); /* frees the job */
@@ -100,8 +100,8 @@ static inline void hp_note_step(_Atomic uint32_t *steps) {
 }
 
 /* The means to decode in slices. All fields may be zero. */
-typedef struct hp_slice_executor {
-  hp_buffer *buffer; /* empty: it receives the text if it has space */
+typedef struct hp_slice_executor { // value
+  hp_buffer *buffer;               /* empty: it receives the text if it has space */
   unsigned max_slices;
   size_t min_slice_bytes;
   size_t first_slice_bytes; /* of two slices; 0: a half */

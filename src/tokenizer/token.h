@@ -26,8 +26,8 @@ enum {
 
 /* Text is always a maximal run: the next token is never text. Fields that a kind does not use are
  * not set. */
-typedef struct hp_token {
-  uint8_t kind; /* hp_token_kind */
+typedef struct hp_token { // value
+  uint8_t kind;           /* hp_token_kind */
   uint8_t flags;
   uint8_t content, notes; /* of a token that another thread read: study/pipelined/packed.h */
   hp_atom name;           /* tag; target of a processing instruction */

@@ -56,8 +56,8 @@ typedef enum hp_insertion_mode {
  *
  * Special elements only move down. Therefore `special` and `li_barrier` may lead to an index
  * that no longer holds such an element. The link of the entry there then continues the search. */
-typedef struct hp_open_element {
-  hp_ref node; /* 0: a tombstone */
+typedef struct hp_open_element { // value
+  hp_ref node;                   /* 0: a tombstone */
   hp_atom name;
   uint8_t ns;
   uint8_t kind;    /* hp_open_kind */
@@ -80,7 +80,7 @@ enum { HP_OPEN_ABOVE_TOMBSTONE = HP_TAG_VOID }; /* void elements are never open 
  * HP_FORMATTING_TOMBSTONE. The last entry is never a removed one. Entries of open elements have
  * the order of the stack. Links are the index + 1 of another entry, or 0. */
 enum { HP_FORMATTING_TOMBSTONE = 1 };
-typedef struct hp_formatting {
+typedef struct hp_formatting { // value
   hp_ref node;
   hp_atom name;
   hp_ref attributes;
@@ -143,7 +143,7 @@ typedef struct hp_higher {
 /* Sees the start tags that make elements with certain names. The element may have no parent yet. Of
  * the tags that the fused loop builds, the watch sees only img and embed: the loop leaves rows and
  * cells with `background` to the rules. */
-typedef struct hp_tag_watch {
+typedef struct hp_tag_watch { // value
   void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
   /* Sees an img that the fused loop has built. It has a parent. */
   void (*see_image)(struct hp_tag_watch *watch, hp_ref image, uint32_t start);
@@ -284,7 +284,7 @@ typedef struct hp_outer_owner {
 } hp_outer_owner;
 
 /* What only a speculative builder uses. */
-typedef struct hp_speculative_state {
+typedef struct hp_speculative_state { // value
   const hp_outer_owner *owner;
   void *outer;      /* the owner's */
   uint32_t assumed; /* bit q: assumption q was made since the segment began */
@@ -348,8 +348,8 @@ typedef struct hp_encoding_change {
   bool restarts;
 } hp_encoding_change;
 
-typedef struct hp_fragment_case {
-  bool is_parsed; /* a fragment, not a document */
+typedef struct hp_fragment_case { // value
+  bool is_parsed;                 /* a fragment, not a document */
   hp_open_element context;
 } hp_fragment_case;
 
@@ -360,7 +360,7 @@ typedef struct hp_clock_limit {
 } hp_clock_limit;
 
 /* What a segment leaves to the next one, beside its elements. */
-typedef struct hp_segment_state {
+typedef struct hp_segment_state { // value
   uint64_t nodes;
   hp_ref form;
   uint8_t mode;      /* at the begin of raw text: the mode after it */

@@ -10,14 +10,14 @@
 #include "tree/builder.h"
 
 /* Limits of a parse, or 0. */
-typedef struct hp_limits {
+typedef struct hp_limits { // value
   uint32_t depth;
   uint32_t attributes;
   uint64_t nodes;
   uint64_t deadline; /* by hp_now */
 } hp_limits;
 
-typedef struct hp_engine {
+typedef struct hp_engine { // value
   hp_unwind unwind;
   hp_arena nodes, bytes;
   hp_interner interner;
@@ -32,7 +32,7 @@ typedef struct hp_engine {
 } hp_engine;
 
 /* What every engine of one parse has in common. */
-typedef struct hp_request {
+typedef struct hp_request { // value
   hpar_document *document;
   const char *text; /* valid UTF-8, stays in place */
   size_t length;

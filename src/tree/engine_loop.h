@@ -7,7 +7,7 @@
 
 #include "tree/engine.h"
 
-typedef struct hp_loop_parts {
+typedef struct hp_loop_parts { // value
   /* Returns the kind of the next token, or HP_TOKEN_NEED_MORE. Writes the token to `*token`, or
    * sets `*token` to a token of the source. */
   int (*next)(hp_engine *engine, hp_token **token, void *context);

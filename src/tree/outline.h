@@ -26,7 +26,7 @@ enum { HP_OUTLINE_SLOT = 32 }; /* bytes */
 typedef struct hp_outline_listed hp_outline_listed; /* see tree/outline_list.h */
 
 /* How an element came into the tree. */
-typedef struct hp_outline_insertion {
+typedef struct hp_outline_insertion { // value
   hp_ref node;
   hp_ref parent; /* the document node, or an element. Of template contents: the template */
   hp_ref before; /* the table before which the element was foster parented; 0: none */
@@ -63,8 +63,8 @@ typedef enum hp_outline_text {
   HP_OUTLINE_OTHER
 } hp_outline_text;
 
-typedef struct hp_outline_run {
-  const char *at; /* where the first token begins that is not processed */
+typedef struct hp_outline_run { // value
+  const char *at;               /* where the first token begins that is not processed */
   uint64_t tags;
   uint32_t highest; /* index of the highest entry of the stack; 0: nothing was processed */
   hp_atom name;     /* of the start tag at `at`, whose name has `length` bytes; or HP_NO_ATOM */
@@ -104,7 +104,7 @@ typedef struct hp_outline {
 } hp_outline;
 
 /* A tag. The values are those that the rules of the standard read. */
-typedef struct hp_outline_tag {
+typedef struct hp_outline_tag { // value
   bool is_end, self_closing;
   bool is_hidden;        /* an input of the type "hidden" */
   bool breaks_out;       /* a font with color, face or size */

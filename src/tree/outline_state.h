@@ -11,9 +11,9 @@
 #include "tree/outline.h"
 
 /* An open element, or a closed element in the list of formatting elements. */
-typedef struct hp_outline_entry {
-  hp_open_element element; /* name, ns, tag. hp_outline_adopt sets `node` */
-  uint32_t parent;         /* index of the entry + 1; 0: the outer current node */
+typedef struct hp_outline_entry { // value
+  hp_open_element element;        /* name, ns, tag. hp_outline_adopt sets `node` */
+  uint32_t parent;                /* index of the entry + 1; 0: the outer current node */
   uint16_t flags;
   uint32_t previous, next; /* values of the owner */
   bool last;               /* children that the owner ignores share the node */
@@ -26,14 +26,14 @@ typedef struct hp_saved_formatting {
 } hp_saved_formatting;
 
 /* Saved states, each after the other. */
-typedef struct hp_outline_log {
+typedef struct hp_outline_log { // value
   hp_outline_entry *entries;
   hp_saved_formatting *formatting;
   uint8_t *template_modes;
   uint32_t entry_count, entry_capacity, formatting_count, formatting_capacity, template_count, template_capacity;
 } hp_outline_log;
 
-typedef struct hp_outline_state {
+typedef struct hp_outline_state {            // value
   uint32_t entries, entry_count, open_count; /* the open elements come first */
   uint32_t formatting, formatting_count;
   uint32_t template_modes, template_count;

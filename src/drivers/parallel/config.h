@@ -62,7 +62,7 @@ typedef struct hp_part_options {
   unsigned values[4];
 } hp_part_options;
 
-typedef struct hp_parallel_config {
+typedef struct hp_parallel_config { // value
   hp_executor executor;
   hp_plan plan;
   bool validates;              /* the text may be invalid UTF-8: the threads find that out */

@@ -14,7 +14,7 @@ typedef struct hp_cuts {
   uint32_t count, capacity;
 } hp_cuts;
 
-typedef struct hp_cut_policy {
+typedef struct hp_cut_policy { // value
   const char *name, *summary;
   /* Returns the first cut at or after `from`, or `length`. It may return `length` after
    * `max_misses` places that look like a cut and are none. Reads at most 16 bytes after a cut.
@@ -30,7 +30,7 @@ HP_SHARED extern const hp_cut_policy hp_smart_cuts;
 HP_SHARED size_t hp_cut(const hp_cut_policy *policy, const char *text, size_t length, size_t from);
 
 /* How a parse chooses its cuts: by a policy, or by a function of a study. */
-typedef struct hp_cut_choice {
+typedef struct hp_cut_choice { // value
   const hp_cut_policy *policy;
   /* Returns a cut near `from`. NULL: by the policy. Only the calling thread uses it, because two
    * calls for one cut may have different results. */

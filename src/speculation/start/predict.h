@@ -17,7 +17,7 @@ typedef enum hp_inside {
   HP_INSIDES
 } hp_inside;
 
-typedef struct hp_start_state {
+typedef struct hp_start_state { // value
   hp_content content;
   hp_atom raw_name; /* element whose raw text contains the cut; 0: none */
   uint8_t inside;   /* hp_inside */
@@ -57,7 +57,7 @@ typedef struct hp_predictor_input {
 typedef void (*hp_predict_fn)(const hp_predictor_input *input, hp_start_state *state);
 
 /* A predictor of the tokenizer's state and the namespace. */
-typedef struct hp_predictor {
+typedef struct hp_predictor { // value
   const char *name, *summary;
   hp_predict_fn predict; /* NULL: no prediction */
   /* An end tag without a start tag in the chunk reveals the state at the cut. The worker then
@@ -67,7 +67,7 @@ typedef struct hp_predictor {
 } hp_predictor;
 
 /* A predictor of the insertion mode. */
-typedef struct hp_mode_predictor {
+typedef struct hp_mode_predictor { // value
   const char *name, *summary;
   /* Sets state->mode, which is initially HP_IN_BODY. The rest of the state is predicted. NULL: no
    * prediction. */

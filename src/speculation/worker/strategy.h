@@ -14,7 +14,7 @@ struct hp_worker;
 struct hp_chunk_work;
 struct hp_plan;
 
-typedef struct hp_strategy {
+typedef struct hp_strategy { // value
   const char *name, *summary;
   /* The strategy's own choices, which a study can replace. */
   const hp_predictor *predictor;
@@ -48,7 +48,7 @@ static inline bool hp_chooses_dispositions(const hp_strategy *strategy) {
 }
 
 /* The resolved choices for all workers of a parse. */
-typedef struct hp_plan {
+typedef struct hp_plan { // value
   const hp_strategy *strategy;
   const hp_predictor *predictor;
   const hp_mode_predictor *mode_predictor;

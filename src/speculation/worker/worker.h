@@ -54,16 +54,16 @@ enum { HP_MAX_HYPOTHESES = 16 };
 
 /* A worker's chunk and its result. The members that change for every chunk come first and share
  * cache lines. */
-typedef struct hp_chunk_work {
-  uint32_t cut, limit;       /* [cut, limit); its worker continues to a token boundary */
-  uint32_t hypothesis_count; /* of `hypotheses` */
-  uint32_t taken;            /* segments that a composition moved to the left log */
-  bool truth_known;          /* see `truth` */
-  bool failed;               /* out of memory: the log is empty */
-  bool cut_short;            /* the log ends early, at an incomplete token or for its cost */
-  bool is_complete;          /* ... at a token that the chunk's input does not complete */
-  uint32_t reach;            /* its end unless another thread takes a part; >= limit */
-  uint32_t read_ahead;       /* additional bytes after its end that a token may have */
+typedef struct hp_chunk_work { // value
+  uint32_t cut, limit;         /* [cut, limit); its worker continues to a token boundary */
+  uint32_t hypothesis_count;   /* of `hypotheses` */
+  uint32_t taken;              /* segments that a composition moved to the left log */
+  bool truth_known;            /* see `truth` */
+  bool failed;                 /* out of memory: the log is empty */
+  bool cut_short;              /* the log ends early, at an incomplete token or for its cost */
+  bool is_complete;            /* ... at a token that the chunk's input does not complete */
+  uint32_t reach;              /* its end unless another thread takes a part; >= limit */
+  uint32_t read_ahead;         /* additional bytes after its end that a token may have */
   /* Raises the limit and returns true, or returns false. The worker calls it at the limit. NULL:
    * no. */
   bool (*more)(void *);

@@ -18,7 +18,7 @@ typedef enum hp_encoding_source {
 const char *hp_encoding_source_name(hp_encoding_source source);
 
 /* If `certain` is true, no meta element changes the encoding. */
-typedef struct hp_sniffed {
+typedef struct hp_sniffed {    // value
   const hp_encoding *encoding; /* NULL: undeclared, UTF-8 or windows-1252 */
   hp_encoding_source source;
   bool certain;
