@@ -67,18 +67,20 @@ static bool begins_doubtful_form(const hp_composer *c, const hp_token *t) {
 static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) {
   hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
-  outer->disposition = HP_DISPOSITION_LOCAL;
+  hp_disposition disposition = HP_DISPOSITION_LOCAL;
   bool is_outer = b->stack.depth == 0 || begins_doubtful_form(c, t);
   if (is_outer || (ends == HP_ENDS_SPLIT && t->name == HP_ATOM_TR)) { // NOLINT: in this order
-    outer->disposition = HP_DISPOSITION_DEFER;
+    disposition = HP_DISPOSITION_DEFER;
   } else if (ends == HP_ENDS_SPLIT) {
     if (can_run_first_half(b)) hp_speculative_prepare(b, t);
   } else if (leaves_data(b, t)) {
+    hp_outer_take_disposition(outer); /* of an earlier token */
     hp_speculative_token(b, t);
+    disposition = hp_outer_take_disposition(outer);
   } else {
-    outer->disposition = HP_DISPOSITION_DEFER;
+    disposition = HP_DISPOSITION_DEFER;
   }
-  if (outer->disposition != HP_DISPOSITION_LOCAL) {
+  if (disposition != HP_DISPOSITION_LOCAL) {
     outer->token = *t;
     return end_composition(c, ends);
   }
@@ -87,7 +89,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
     outer->now.tokens++;
   }
   c->level->tokens++;
-  if (b->stack.depth == 0 && b->mode != outer->base_mode && !outer->poisoned) outer->poisoned = HP_HAZARD_UNFORESEEN;
+  hp_outer_check_mode(outer, b);
   return !outer->poisoned || end_composition(c, HP_ENDS_HAZARD);
 }
 

@@ -189,10 +189,8 @@ void hp_speculation_begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode
                                 .logged.uses.first = p->log->matches.use_count,
                                 .logged.notes.first = p->log->notes.count};
   p->joined_piece = p->log->output.piece_count;
-  p->outer.now = (hp_segment){.assumes.modes = ~0u, .assumes.base_mode = mode, .assumes.ns = ns};
-  p->outer.base_mode = mode;
-  p->outer.poisoned = HP_HAZARD_NONE;
-  p->outer.disposition = HP_DISPOSITION_LOCAL;
+  hp_outer_begin(&p->outer, 0, mode, ns);
+  hp_outer_take_disposition(&p->outer);
   hp_outline_begin_segment(&r->outline, mode, ns);
   r->outline.builder.flags.frameset_ok = p->log->page.frameset_ok;
   assume_in_advance(r);

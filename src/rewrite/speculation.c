@@ -73,13 +73,11 @@ static void set_raw_text(hpar_rewriter *r) {
 
 bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
-  hp_disposition disposition = p->outer.disposition;
+  hp_disposition disposition = hp_outer_take_disposition(&p->outer);
   hp_token token = token_of(&r->token.tag);
-  p->outer.disposition = HP_DISPOSITION_LOCAL;
   if (disposition == HP_DISPOSITION_SPLIT) {
     split_tag(r, &token);
-    disposition = p->outer.disposition;
-    p->outer.disposition = HP_DISPOSITION_LOCAL;
+    disposition = hp_outer_take_disposition(&p->outer);
   }
   if (disposition == HP_DISPOSITION_LOCAL) {
     p->outer.now.tokens++;
@@ -128,7 +126,7 @@ bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
   return true;
 }
 
-void hp_speculation_give_up(hpar_rewriter *r) { r->parallel.speculation->outer.poisoned = HP_HAZARD_UNFORESEEN; }
+void hp_speculation_give_up(hpar_rewriter *r) { hp_outer_give_up(&r->parallel.speculation->outer); }
 
 bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   const hp_speculation *p = r->parallel.speculation;
@@ -151,7 +149,7 @@ void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) {
     return;
   }
   if (hp_scanner_is_in_section(&r->scanner)) { /* the merger cannot begin there */
-    p->outer.poisoned = HP_HAZARD_UNFORESEEN;
+    hp_outer_give_up(&p->outer);
     return;
   }
   hp_token token = {.kind = HP_TOKEN_TEXT, .flags = kind == HP_OUTLINE_OTHER ? 0 : HP_TEXT_WHITE};
@@ -184,19 +182,12 @@ static bool is_at_boundary(const hpar_rewriter *r) {
   return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && !b->flags.ignore_lf;
 }
 
-static void check_mode(hpar_rewriter *r) {
-  hp_speculation *p = r->parallel.speculation;
-  const hp_builder *b = &r->outline.builder;
-  if (b->stack.depth == 0 && b->mode != p->outer.base_mode && b->mode != HP_IN_TEXT)
-    p->outer.poisoned = HP_HAZARD_UNFORESEEN;
-}
-
 bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   bool is_inside = !hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT; /* a token */
   if (is_inside && !p->seeks) return true;
-  if (!p->seeks) check_mode(r);
+  if (!p->seeks) hp_outer_check_mode(&p->outer, b);
   if (p->outer.poisoned && !p->seeks) {
     p->next_mode = p->outer.base_mode;
     p->next_ns = b->stack.entries[0].ns;

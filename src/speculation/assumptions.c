@@ -5,7 +5,7 @@
 #include "tree/context.h"
 
 static void poison(hp_builder *b) {
-  if (!hp_outer_of(b)->poisoned) hp_outer_of(b)->poisoned = HP_HAZARD_UNFORESEEN;
+  hp_outer_give_up(hp_outer_of(b));
   b->speculative.plain_limit = NULL;
 }
 
@@ -78,4 +78,15 @@ static bool takes(hp_builder *b, const hp_token *t) {
 void hp_outer_open(hp_outer_context *outer, hp_builder *b) {
   static const hp_outer_owner owner = {log_assumption, log_ark, poison, mode, takes, goes_on};
   b->speculative = (hp_speculative_state){.owner = &owner, .outer = outer};
+}
+
+void hp_outer_begin(hp_outer_context *outer, uint32_t start, uint8_t mode, uint8_t ns) {
+  outer->now = (hp_segment){
+      .start = start, .end = start, .assumes = {.modes = ~0u, .base_mode = mode, .ns = ns}, .ark_known = true};
+  outer->base_mode = mode;
+  outer->poisoned = HP_HAZARD_NONE;
+}
+
+void hp_outer_check_mode(hp_outer_context *outer, const hp_builder *b) {
+  if (b->stack.depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT) hp_outer_give_up(outer);
 }

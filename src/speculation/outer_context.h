@@ -42,6 +42,21 @@ typedef struct hp_outer_context {
 /* Gives the builder this outer context. */
 void hp_outer_open(hp_outer_context *outer, hp_builder *builder);
 
+/* Begins a segment at this offset, on an outer context in this mode and namespace. */
+void hp_outer_begin(hp_outer_context *outer, uint32_t start, uint8_t mode, uint8_t ns);
+/* Makes the segment unusable, unless it is. */
+static inline void hp_outer_give_up(hp_outer_context *outer) {
+  if (!outer->poisoned) outer->poisoned = HP_HAZARD_UNFORESEEN;
+}
+/* Gives the segment up if the builder would have changed the mode of the outer context. */
+void hp_outer_check_mode(hp_outer_context *outer, const hp_builder *builder);
+/* Returns what happens to the last token. The next one is local unless the builder decides. */
+static inline hp_disposition hp_outer_take_disposition(hp_outer_context *outer) {
+  hp_disposition disposition = outer->disposition;
+  outer->disposition = HP_DISPOSITION_LOCAL;
+  return disposition;
+}
+
 static inline hp_outer_context *hp_outer_of(const hp_builder *builder) { return builder->speculative.outer; }
 
 #endif

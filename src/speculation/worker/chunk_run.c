@@ -297,8 +297,7 @@ static void count_token(chunk_run *r) {
   hp_builder *b = &w->engine.builder;
   hp_outer_context *outer = &w->outer;
   hp_log *log = &r->chunk->log;
-  if (b->stack.depth == 0 && b->mode != outer->base_mode && b->mode != HP_IN_TEXT && !outer->poisoned)
-    outer->poisoned = HP_HAZARD_UNFORESEEN;
+  hp_outer_check_mode(outer, b);
   if (outer->poisoned) {
     hp_give_segment_up(w, log, r->token->end);
     return;

@@ -15,19 +15,11 @@ static hp_ref new_anchor(hp_builder *b) {
 
 void hp_begin_segment(hp_worker *w, uint32_t offset, uint8_t base_mode, uint8_t ns) {
   hp_builder *b = &w->engine.builder;
-  hp_segment *s = &w->outer.now;
   hp_ref anchor = b->stack.entries[0].node;
   if (!anchor || hp_node_at(b->base, anchor)->first) anchor = new_anchor(b);
-  memset(s, 0, sizeof *s);
-  s->start = s->end = offset;
-  s->anchor = anchor;
-  s->assumes.modes = ~0u;
-  s->assumes.base_mode = base_mode;
-  s->assumes.ns = ns;
-  s->ark_known = true;
   hp_speculative_begin_segment(b, anchor, base_mode, ns);
-  w->outer.base_mode = base_mode;
-  w->outer.poisoned = HP_HAZARD_NONE;
+  hp_outer_begin(&w->outer, offset, base_mode, ns);
+  w->outer.now.anchor = anchor;
 }
 
 /* Returns whether each marker of the list belongs to an open element. */
