@@ -361,19 +361,8 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   hp_engine *inner = &s->inner, *outer = s->engine;
   hpar_document *document = s->document;
   const hp_ref root = document->root;
-  hp_tokenizer_open(&inner->tokenizer, &outer->nodes, &outer->bytes, &outer->interner);
-  hp_builder_open(&inner->builder, document, &inner->tokenizer, &outer->unwind);
-  hp_tokenizer *t = &inner->tokenizer;
+  hp_engine_open_inner(inner, outer, document, text, length);
   hp_builder *b = &inner->builder;
-  t->base = t->at = text;
-  t->end = text + length;
-  t->last = true;
-  t->may_defer = false;
-  t->cdata.is_foreign = hp_exact_adjusted_current_node_is_foreign;
-  t->cdata.context = b;
-  b->script.scripting = outer->builder.script.scripting;
-  b->clock.deadline = outer->limits.deadline;
-  if (outer->limits.depth) hp_builder_limit_depth(b, outer->limits.depth);
   hp_exact_set_context(b, context);
   document->root = hp_exact_create_root(&outer->builder);
   hp_ref own_root = document->root;
@@ -383,7 +372,7 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   hp_token token;
   int kind;
   do {
-    kind = hp_next_token_inside(t, &token, b->stack.top->name);
+    kind = hp_next_token_inside(&inner->tokenizer, &token, b->stack.top->name);
     outer->builder.node_count += b->node_count;
     b->node_count = 0;
     check_attributes(outer, &token);

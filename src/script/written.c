@@ -10,35 +10,6 @@
 
 #include <string.h>
 
-/* The tokenizer's input, while it reads another one. */
-typedef struct saved_input {
-  const char *base, *at, *end, *searched;
-  bool last;
-  struct hp_cached_tag *cached_tags; /* their offsets are those of `base` */
-  size_t cache_from;
-} saved_input;
-
-static saved_input set_input(hp_tokenizer *t, const char *at, const char *end, bool last) {
-  saved_input saved = {t->base, t->at, t->end, t->searched, t->last, t->tags.cached, t->tags.from};
-  t->tags.cached = NULL;
-  t->tags.from = SIZE_MAX;
-  t->base = t->at = at;
-  t->end = end;
-  t->last = last;
-  t->searched = NULL;
-  return saved;
-}
-
-static void restore_input(hp_tokenizer *t, const saved_input *saved) {
-  t->base = saved->base;
-  t->at = saved->at;
-  t->end = saved->end;
-  t->last = saved->last;
-  t->searched = saved->searched;
-  t->tags.cached = saved->cached_tags;
-  t->tags.from = saved->cache_from;
-}
-
 void hp_written_push(hp_scripts *s) {
   hp_grow(&s->written.pieces, &s->written.capacity, s->written.count + 1, &s->engine->unwind);
   static char no_text[1];
@@ -149,11 +120,11 @@ static int read_in_piece(hp_scripts *s, uint32_t index, hp_token *token) {
   hp_written *piece = &s->written.pieces[index];
   if (piece->at == piece->end || piece->waits) return HP_TOKEN_NEED_MORE;
   uint32_t count = error_count(s);
-  saved_input saved = set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
+  hp_tokenizer_input saved = hp_tokenizer_set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
   int kind = hp_next_token_inside(t, token, s->engine->builder.stack.top->name);
   piece->at = (size_t)(t->at - piece->bytes);
   piece->waits = kind == HP_TOKEN_NEED_MORE;
-  restore_input(t, &saved);
+  hp_tokenizer_restore_input(t, &saved);
   place_token(s, token, count);
   return kind;
 }
@@ -202,10 +173,10 @@ static int read_copy(hp_scripts *s, uint32_t bottom, size_t length, bool last, h
   char *copy = hp_arena_take(&s->engine->bytes, length + 1);
   copy_stream(s, bottom, copy, length);
   uint32_t count = error_count(s);
-  saved_input saved = set_input(t, copy, copy + length, last);
+  hp_tokenizer_input saved = hp_tokenizer_set_input(t, copy, copy + length, last);
   int kind = hp_next_token_inside(t, token, s->engine->builder.stack.top->name);
   size_t used = (size_t)(t->at - copy);
-  restore_input(t, &saved);
+  hp_tokenizer_restore_input(t, &saved);
   place_token(s, token, count);
   if (kind == HP_TOKEN_NEED_MORE)
     hp_arena_return(&s->engine->bytes, &mark);
@@ -273,12 +244,12 @@ static void flush(hp_scripts *s, uint32_t index) {
   hp_text_use use = hp_exact_use_of_text(&engine->builder);
   if (piece->at == piece->end || use == HP_TEXT_WHOLE) return;
   uint32_t count = error_count(s);
-  saved_input saved = set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
+  hp_tokenizer_input saved = hp_tokenizer_set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
   t->errors.count_before = count;
   hp_token token;
   bool read = hp_flush_text(t, &token, use == HP_TEXT_WHITE_FIRST);
   piece->at = (size_t)(t->at - piece->bytes);
-  restore_input(t, &saved);
+  hp_tokenizer_restore_input(t, &saved);
   place_token(s, &token, count);
   if (!read) return;
   build(engine, &token);

@@ -258,3 +258,39 @@ int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
   }
   return read_long_text(t, token, at, stop);
 }
+
+hp_tokenizer_input hp_tokenizer_set_input(hp_tokenizer *t, const char *at, const char *end, bool last) {
+  hp_tokenizer_input input = {t->base, t->at, t->end, t->searched, t->last, t->tags.cached, t->tags.from};
+  t->tags.cached = NULL;
+  t->tags.from = SIZE_MAX;
+  t->base = t->at = at;
+  t->end = end;
+  t->last = last;
+  t->searched = NULL;
+  return input;
+}
+
+void hp_tokenizer_restore_input(hp_tokenizer *t, const hp_tokenizer_input *input) {
+  t->base = input->base;
+  t->at = input->at;
+  t->end = input->end;
+  t->last = input->last;
+  t->searched = input->searched;
+  t->tags.cached = input->cached_tags;
+  t->tags.from = input->cache_from;
+}
+
+int hp_read_raw_text(hp_tokenizer *t) {
+  hp_token token;
+  int kind = HP_TOKEN_TEXT;
+  while (t->content != HP_CONTENT_DATA && kind != HP_TOKEN_EOF && kind != HP_TOKEN_NEED_MORE)
+    kind = hp_next_token(t, &token);
+  return kind;
+}
+
+void hp_skip_raw_text(hp_tokenizer *t) {
+  hp_errors *errors = t->errors.list;
+  t->errors.list = NULL;
+  hp_read_raw_text(t);
+  t->errors.list = errors;
+}

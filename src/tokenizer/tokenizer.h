@@ -112,11 +112,34 @@ static inline void hp_tokenizer_extend(hp_tokenizer *t, size_t length, bool is_c
   t->end = t->base + length;
   t->last = is_complete;
 }
+/* Continues in the data state at this offset, before or after the present one. */
+static inline void hp_tokenizer_move(hp_tokenizer *t, uint32_t offset) {
+  t->at = t->base + offset;
+  t->searched = NULL;
+  t->content = HP_CONTENT_DATA;
+}
 /* Continues after a token that another tokenizer has read in the same input. */
 static inline void hp_tokenizer_pass(hp_tokenizer *t, const hp_token *token) {
   t->at = t->base + token->end;
   if (token->kind == HP_TOKEN_START_TAG) t->last_start_tag = token->name;
 }
+
+/* The tokenizer's input, while it reads another one. */
+typedef struct hp_tokenizer_input {
+  const char *base, *at, *end, *searched;
+  bool last;
+  struct hp_cached_tag *cached_tags; /* their offsets are those of `base` */
+  size_t cache_from;
+} hp_tokenizer_input;
+
+/* Lets the tokenizer read [at, end). Returns its input so far. */
+hp_tokenizer_input hp_tokenizer_set_input(hp_tokenizer *tokenizer, const char *at, const char *end, bool last);
+void hp_tokenizer_restore_input(hp_tokenizer *tokenizer, const hp_tokenizer_input *input);
+
+/* Reads raw text up to its end tag. Returns the kind of the last token. */
+int hp_read_raw_text(hp_tokenizer *tokenizer);
+/* Does the same without reporting errors. */
+void hp_skip_raw_text(hp_tokenizer *tokenizer);
 
 /* The end of a tag. */
 typedef struct hp_tag_end {

@@ -30,7 +30,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->errors.greatest = 0;
   engine->errors.limit = request->max_errors;
   engine->errors.unwind = &engine->unwind;
-  engine->tokenizer.errors.list = engine->builder.observers.errors = request->max_errors ? &engine->errors : NULL;
+  hp_engine_report_errors(engine, request->max_errors ? &engine->errors : NULL);
   hp_builder_watch(&engine->builder, request->watch);
   engine->tokens = 0;
   const hp_limits *limits = &request->limits;
@@ -40,6 +40,22 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->builder.clock.deadline = limits->deadline;
   if (limits->depth) hp_builder_limit_depth(&engine->builder, limits->depth);
   engine->retry = 0;
+}
+
+void hp_engine_open_inner(hp_engine *inner, hp_engine *outer, hpar_document *document, const char *text,
+                          size_t length) {
+  hp_tokenizer *t = &inner->tokenizer;
+  hp_builder *b = &inner->builder;
+  hp_tokenizer_open(t, &outer->nodes, &outer->bytes, &outer->interner);
+  hp_builder_open(b, document, t, &outer->unwind);
+  t->base = t->at = text;
+  hp_tokenizer_extend(t, length, true);
+  t->may_defer = false;
+  t->cdata.is_foreign = hp_exact_adjusted_current_node_is_foreign;
+  t->cdata.context = b;
+  b->script.scripting = outer->builder.script.scripting;
+  b->clock.deadline = outer->limits.deadline;
+  if (outer->limits.depth) hp_builder_limit_depth(b, outer->limits.depth);
 }
 
 hp_outcome hp_engine_try(hp_engine *engine, hp_try_fn function, void *argument, hpar_status *status) {

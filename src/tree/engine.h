@@ -80,6 +80,14 @@ static inline bool hp_engine_awaits_input(const hp_engine *engine) {
  * pointers, and the 64 last entries of the stack and of the list. */
 uint64_t hp_engine_hash(const hp_engine *engine);
 
+/* Sets the list that the tokenizer and the builder report errors to; NULL: none. */
+static inline void hp_engine_report_errors(hp_engine *engine, hp_errors *errors) {
+  engine->tokenizer.errors.list = engine->builder.observers.errors = errors;
+}
+/* Opens the tokenizer and the builder of an engine that parses a fragment of the document with the
+ * memory of another engine. */
+void hp_engine_open_inner(hp_engine *inner, hp_engine *outer, hpar_document *document, const char *text, size_t length);
+
 /* Continues in the raw text of the current node. */
 void hp_engine_begin_raw_text(hp_engine *engine);
 

@@ -6,13 +6,9 @@
 
 /* Moves the tokenizer to `from`, in the data state. */
 static void move_tokenizer(hp_worker *w, const hp_request *request, uint32_t from) {
-  hp_tokenizer *tokenizer = &w->engine.tokenizer;
-  tokenizer->errors.list = w->engine.builder.observers.errors = NULL;
-  tokenizer->at = tokenizer->base + from;
-  tokenizer->searched = NULL; /* chunks come in any order */
-  tokenizer->end = request->text + request->length;
-  tokenizer->last = !request->more;
-  tokenizer->content = HP_CONTENT_DATA;
+  hp_engine_report_errors(&w->engine, NULL);
+  hp_tokenizer_move(&w->engine.tokenizer, from);
+  hp_tokenizer_extend(&w->engine.tokenizer, request->length, !request->more);
 }
 
 static hp_start_hypothesis *begin_hypothesis(hp_worker *w, const hp_request *request, uint32_t from,
@@ -26,8 +22,7 @@ static hp_start_hypothesis *begin_hypothesis(hp_worker *w, const hp_request *req
 
 static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_plan *plan, uint8_t mode, uint8_t ns,
                            bool may_restart, hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
-  w->engine.tokenizer.errors.list = w->engine.builder.observers.errors =
-      request->max_errors ? &chunk->log.errors : NULL;
+  hp_engine_report_errors(&w->engine, request->max_errors ? &chunk->log.errors : NULL);
   hypothesis->first = hp_tokenizer_offset(&w->engine.tokenizer);
   w->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
   w->outer.fostered = false;

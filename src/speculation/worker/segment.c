@@ -162,21 +162,6 @@ void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {
   hp_begin_segment(w, hp_tokenizer_offset(&w->engine.tokenizer), mode, ns);
 }
 
-void hp_skip_raw_text(hp_tokenizer *tokenizer) {
-  hp_errors *errors = tokenizer->errors.list;
-  tokenizer->errors.list = NULL;
-  hp_read_raw_text(tokenizer);
-  tokenizer->errors.list = errors;
-}
-
-int hp_read_raw_text(hp_tokenizer *tokenizer) {
-  hp_token token;
-  int kind = HP_TOKEN_TEXT;
-  while (tokenizer->content != HP_CONTENT_DATA && kind != HP_TOKEN_EOF && kind != HP_TOKEN_NEED_MORE)
-    kind = hp_next_token(tokenizer, &token);
-  return kind;
-}
-
 bool hp_log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
   hp_outer_context *outer = &w->outer;

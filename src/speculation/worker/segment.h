@@ -19,10 +19,6 @@ void hp_begin_segment(hp_worker *worker, uint32_t offset, uint8_t base_mode, uin
 /* Ends the segment at `end` as poisoned, skips raw text, and begins the next segment. */
 void hp_give_segment_up(hp_worker *worker, hp_log *log, uint32_t end);
 
-/* Reads raw text up to its end tag. Returns the kind of the last token. */
-int hp_read_raw_text(hp_tokenizer *tokenizer);
-/* Reads raw text that the merger parses again, without reporting its errors. */
-void hp_skip_raw_text(hp_tokenizer *tokenizer);
 /* Logs the raw text after the deferred start tag `name`, and its end tag, as deferred tokens. The
  * tokens depend only on the fact that the text is raw. Returns false at the end of the input. */
 bool hp_log_raw_text(hp_worker *worker, hp_log *log, hp_atom name);
