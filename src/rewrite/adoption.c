@@ -295,7 +295,7 @@ static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
 static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
   hp_builder *b = &r->outline.builder;
   hp_scanner *s = &r->scanner;
-  const uint32_t depth = b->stack.depth - b->stack.tombstones;
+  const uint32_t depth = open_count(b);
   hp_ref outer = b->stack.top->node;
   flush(r, seg->start);
   adopt_records(r, log, seg);

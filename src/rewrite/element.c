@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "rewrite/speculation.h"
 #include "tokenizer/content.h"
+#include "tree/query.h"
 
 #include <string.h>
 
@@ -157,7 +158,7 @@ uint32_t hpar_element_depth(const hpar_element *given) {
   if (!e) return 0;
   const hp_builder *b = &e->rewriter->outline.builder;
   if (hp_speculates(e->rewriter)) hp_speculation_give_up(e->rewriter);
-  return b->stack.depth - b->stack.tombstones - e->is_open;
+  return open_count(b) - e->is_open;
 }
 
 /*** edits ***/

@@ -7,6 +7,7 @@
 #include "speculation/outer_prediction.h"
 #include "speculation/start/lookback.h"
 #include "tokenizer/content.h"
+#include "tree/query.h"
 
 #include <string.h>
 
@@ -179,7 +180,7 @@ static void skip_text(hpar_rewriter *r) {
 /* Returns true between two tokens. A newline may have no meaning after some start tags. */
 static bool is_at_boundary(const hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
-  return hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT && !b->flags.ignore_lf;
+  return hp_scanner_is_in_data(&r->scanner) && is_between_tokens(b);
 }
 
 bool hp_speculation_goes_on_outside(hpar_rewriter *r) {

@@ -21,6 +21,11 @@ static inline uint32_t last_of(const hp_builder *b, hp_atom name) {
              ? b->stack.last_own[name - HP_KNOWN_ATOMS]
              : 0;
 }
+/* Returns the number of open elements. */
+static inline uint32_t open_count(const hp_builder *b) { return b->stack.depth - b->stack.tombstones; }
+/* Returns true if the next token does not depend on the one before: it is no raw text, and keeps
+ * its newline. */
+static inline bool is_between_tokens(const hp_builder *b) { return b->mode != HP_IN_TEXT && !b->flags.ignore_lf; }
 static inline uint32_t higher(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 //§ has-an-element-in-the-specific-scope

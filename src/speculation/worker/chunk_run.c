@@ -304,7 +304,7 @@ static void count_token(chunk_run *r) {
   }
   outer->now.tokens++;
   if (b->stack.depth == 0 && r->token->end - outer->now.start >= outer->checkpoint_bytes && b->formatting.count == 0 &&
-      b->templates.count == 0 && b->mode != HP_IN_TEXT && !b->flags.ignore_lf) {
+      b->templates.count == 0 && is_between_tokens(b)) {
     uint8_t ns = b->stack.entries[0].ns;
     outer->now.end = r->token->end;
     hp_worker_end_segment(w, log, HP_ENDS_CLEAN);

@@ -5,12 +5,13 @@
  * worker, at a token boundary. */
 
 #include "speculation/worker/worker.h"
+#include "tree/query.h"
 
 /* Returns true if no token is in progress: the builder and the tokenizer need nothing from the
  * tokens before. */
 static inline bool hp_worker_is_at_boundary(const hp_worker *w) {
   const hp_builder *b = &w->engine.builder;
-  return b->mode != HP_IN_TEXT && !b->flags.ignore_lf && w->engine.tokenizer.content == HP_CONTENT_DATA;
+  return is_between_tokens(b) && w->engine.tokenizer.content == HP_CONTENT_DATA;
 }
 
 /* Begins a segment at `offset`. The outer context has this insertion mode and namespace. */
