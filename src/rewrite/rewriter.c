@@ -316,7 +316,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
-  if (status == HPAR_OK && r->options.max_depth) hp_builder_limit_depth(&r->outline.builder, r->options.max_depth);
+  if (status == HPAR_OK && r->options.max_depth) hp_stack_limit_depth(&r->outline.builder.stack, r->options.max_depth);
   if (status == HPAR_OK) {
     r->progress.phase = HP_PHASE_BEGIN;
     if (r->options.encoding) {

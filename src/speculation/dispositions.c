@@ -12,8 +12,8 @@
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */
-static bool has_special(const hp_builder *b) { return special_barrier((hp_builder *)b) != 0; }
-static bool has_li_barrier(const hp_builder *b) { return li_barrier((hp_builder *)b) != 0; }
+static bool has_special(const hp_builder *b) { return special_barrier((hp_open_stack *)&b->stack) != 0; }
+static bool has_li_barrier(const hp_builder *b) { return li_barrier((hp_open_stack *)&b->stack) != 0; }
 static bool has_any_cell(const hp_builder *b) { return b->stack.last[HP_ATOM_TD] || b->stack.last[HP_ATOM_TH]; }
 static bool has_any_section(const hp_builder *b) {
   return b->stack.last[HP_ATOM_TBODY] || b->stack.last[HP_ATOM_THEAD] || b->stack.last[HP_ATOM_TFOOT];

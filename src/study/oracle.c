@@ -138,7 +138,7 @@ static bool find_state(void *opened, uint32_t cut, size_t come, bool last, hp_st
     while (i > 0 && namespace_of(&b->stack.entries[i]) == state->ns && b->stack.entries[i].name != HP_ATOM_SVG &&
            b->stack.entries[i].name != HP_ATOM_MATH)
       i--;
-    if (i > 1) state->outer_ns = namespace_of(&b->stack.entries[index_below(b, i)]);
+    if (i > 1) state->outer_ns = namespace_of(&b->stack.entries[index_below(&b->stack, i)]);
   }
   o->nanoseconds += hp_now() - begin;
   return known;

@@ -190,6 +190,18 @@ typedef struct hp_open_stack {
   hp_foreign_links foreign;
 } hp_open_stack;
 
+/* Returns where the stack notes the highest index of this name. */
+static inline uint32_t *hp_last_slot(const hp_open_stack *s, hp_atom name) {
+  return s->last_own && name >= HP_KNOWN_ATOMS ? &s->last_own[name - HP_KNOWN_ATOMS] : &s->last[name];
+}
+
+/* Limits the number of open elements. The next element unwinds with HPAR_LIMIT_DEPTH. */
+static inline void hp_stack_limit_depth(hp_open_stack *s, uint32_t depth) {
+  s->max_depth = depth;
+  uint64_t room = (uint64_t)depth + s->tombstones + 1;
+  s->room = room < s->capacity ? (uint32_t)room : s->capacity;
+}
+
 /* The list of active formatting elements. tree/active_formatting.h has its functions, and
  * tree/outline_list.h has those of an outline. */
 typedef struct hp_active_formatting {
@@ -397,23 +409,12 @@ static inline void hp_outer_forget_names(hp_builder *b) {
   b->speculative.a_assumed = false;
 }
 
-/* Returns where the builder notes the highest index of this name. */
-static inline uint32_t *hp_last_slot(const hp_builder *b, hp_atom name) {
-  return b->stack.last_own && name >= HP_KNOWN_ATOMS ? &b->stack.last_own[name - HP_KNOWN_ATOMS] : &b->stack.last[name];
-}
-
 /* Sets the state of a new document, and keeps the memory of an earlier use. Reserves `room` entries
  * of the stack. The builder then has no document and no tokenizer. */
 void hp_builder_reset(hp_builder *builder, uint32_t room, hp_unwind *unwind);
 /* Opens the builder. `tokenizer`, `nodes` and `bytes` belong to the same thread. The builder keeps
  * the memory of an earlier use. hp_builder_set_context sets a fragment's context afterwards. */
 void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);
-/* Limits the number of open elements. The next element unwinds with HPAR_LIMIT_DEPTH. */
-static inline void hp_builder_limit_depth(hp_builder *b, uint32_t depth) {
-  b->stack.max_depth = depth;
-  uint64_t room = (uint64_t)depth + b->stack.tombstones + 1;
-  b->stack.room = room < b->stack.capacity ? (uint32_t)room : b->stack.capacity;
-}
 /* Sets the watch of the start tags; NULL: none. Requires: the other options are set. */
 void hp_builder_watch(hp_builder *builder, hp_tag_watch *watch);
 void hp_builder_close(hp_builder *builder);

@@ -38,7 +38,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->until_check = limits->depth || limits->attributes || limits->nodes || limits->deadline ? 1 : UINT64_MAX;
   engine->until_clock = 1;
   engine->builder.clock.deadline = limits->deadline;
-  if (limits->depth) hp_builder_limit_depth(&engine->builder, limits->depth);
+  if (limits->depth) hp_stack_limit_depth(&engine->builder.stack, limits->depth);
   engine->retry = 0;
 }
 
@@ -55,7 +55,7 @@ void hp_engine_open_inner(hp_engine *inner, hp_engine *outer, hpar_document *doc
   t->cdata.context = b;
   b->script.scripting = outer->builder.script.scripting;
   b->clock.deadline = outer->limits.deadline;
-  if (outer->limits.depth) hp_builder_limit_depth(b, outer->limits.depth);
+  if (outer->limits.depth) hp_stack_limit_depth(&b->stack, outer->limits.depth);
 }
 
 hp_outcome hp_engine_try(hp_engine *engine, hp_try_fn function, void *argument, hpar_status *status) {

@@ -209,7 +209,7 @@ void hp_outline_list_renumber(hp_builder *b, uint32_t from, uint32_t to) {
 
 bool hp_outline_lists(const hp_outline *s, hp_ref node) {
   const hp_builder *b = &s->builder;
-  const uint32_t popped = hp_stack_popped(b, node), listed = popped ? b->stack.entries[popped].listed : 0;
+  const uint32_t popped = hp_stack_popped(&b->stack, node), listed = popped ? b->stack.entries[popped].listed : 0;
   if (popped)
     return listed && listed <= b->formatting.count && b->formatting.outline_entries[listed - 1].element == node;
   for (uint32_t i = b->formatting.count; i > 0; i--)

@@ -10,7 +10,7 @@ void hp_stack_pass_tombstone(hp_builder *b) {
   b->stack.depth -= run;
   b->stack.top -= run;
   b->stack.tombstones -= run;
-  hp_builder_limit_depth(b, b->stack.max_depth);
+  hp_stack_limit_depth(&b->stack, b->stack.max_depth);
 }
 
 /* Notes the links of the elements that were pushed since the last call. The time is proportional to
@@ -66,7 +66,7 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
     if (taken.above)
       stack[taken.above].previous_same = e->previous_same;
     else
-      *hp_last_slot(b, e->name) = e->previous_same;
+      *hp_last_slot(&b->stack, e->name) = e->previous_same;
     b->stack.higher.links[e->previous_same].same = taken.above;
     if (e->tag & HP_TAG_FORMATTING) note_taken(b, index);
   }
@@ -95,48 +95,48 @@ void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *el
     uint32_t index = first + i, above = elements[i].above;
     hp_open_element *e = &stack[index];
     *e = elements[i].element;
-    e->previous_same = above ? stack[above].previous_same : *hp_last_slot(b, e->name);
+    e->previous_same = above ? stack[above].previous_same : *hp_last_slot(&b->stack, e->name);
     b->stack.higher.links[index] = (hp_higher){e->node, above};
     b->stack.higher.links[e->previous_same].same = index;
     if (above)
       stack[above].previous_same = index;
     else
-      *hp_last_slot(b, e->name) = index;
+      *hp_last_slot(&b->stack, e->name) = index;
     if (e->tag & HP_TAG_FORMATTING && !hp_is_outline(b)) node_at(b, e->node)->flags |= HP_FLAG_OPEN;
     link_barriers(b, index, i ? index - 1 : low - 1);
   }
   b->stack.tombstones -= count;
-  hp_builder_limit_depth(b, b->stack.max_depth);
+  hp_stack_limit_depth(&b->stack, b->stack.max_depth);
   if (first > low) mark_run(b, low, first - 1);
 }
 
 void hp_stack_remove(hp_builder *b, uint32_t index) {
-  uint32_t low = index_below(b, index) + 1;
+  uint32_t low = index_below(&b->stack, index) + 1;
   bool top = index == b->stack.depth;
   hp_stack_take(b, index);
   if (top) {
     b->stack.depth = low - 1;
     b->stack.top = &b->stack.entries[low - 1];
     b->stack.tombstones -= index + 1 - low;
-    hp_builder_limit_depth(b, b->stack.max_depth);
+    hp_stack_limit_depth(&b->stack, b->stack.max_depth);
     return;
   }
   const hp_open_element *above = &b->stack.entries[index + 1];
-  hp_builder_limit_depth(b, b->stack.max_depth);
+  hp_stack_limit_depth(&b->stack, b->stack.max_depth);
   mark_run(b, low, is_tombstone(above) ? index + above->scope : index);
 }
 
 /* Both follow links that are out of date, and shorten the path for the next search. */
-uint32_t hp_find_special(hp_builder *b, uint32_t index) {
-  hp_open_element *stack = b->stack.entries;
+uint32_t hp_find_special(hp_open_stack *s, uint32_t index) {
+  hp_open_element *stack = s->entries;
   uint32_t found;
   while ((found = stack[index].special) && !(stack[found].tag & HP_TAG_SPECIAL))
     index = stack[index].special = stack[found].special;
   return found;
 }
 
-uint32_t hp_find_li_barrier(hp_builder *b, uint32_t index) {
-  hp_open_element *stack = b->stack.entries;
+uint32_t hp_find_li_barrier(hp_open_stack *s, uint32_t index) {
+  hp_open_element *stack = s->entries;
   uint32_t found;
   while ((found = stack[index].li_barrier) && !(stack[found].tag & HP_TAG_LI_BARRIER))
     index = stack[index].li_barrier = stack[found].li_barrier;
@@ -152,7 +152,7 @@ void hp_stack_close_tombstones(hp_builder *b) {
     if (e->foreign) b->stack.foreign.last[e->name] = e->previous_same;
   }
   for (uint32_t i = count; i > 0; i--)
-    if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(b, stack[i].name) = 0;
+    if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(&b->stack, stack[i].name) = 0;
   for (uint32_t i = 1; i <= count; i++) {
     uint32_t listed = hp_is_outline(b) ? 0 : hp_listed_at(b, i);
     if (is_tombstone(&stack[i])) continue;
@@ -160,8 +160,8 @@ void hp_stack_close_tombstones(hp_builder *b) {
     *e = stack[i];
     e->tag &= (uint16_t)~HP_OPEN_ABOVE_TOMBSTONE;
     if (e->ns == HPAR_NAMESPACE_HTML) {
-      e->previous_same = *hp_last_slot(b, e->name);
-      *hp_last_slot(b, e->name) = to;
+      e->previous_same = *hp_last_slot(&b->stack, e->name);
+      *hp_last_slot(&b->stack, e->name) = to;
     }
     link_barriers(b, to, to - 1);
     if (listed) hp_active_formatting_open(b, listed - 1, e->node, to);
@@ -170,5 +170,5 @@ void hp_stack_close_tombstones(hp_builder *b) {
   b->stack.depth = to;
   b->stack.top = &stack[to];
   b->stack.tombstones = b->stack.higher.top = 0;
-  hp_builder_limit_depth(b, b->stack.max_depth);
+  hp_stack_limit_depth(&b->stack, b->stack.max_depth);
 }

@@ -16,31 +16,30 @@ typedef struct hp_taken {
 static inline bool is_tombstone(const hp_open_element *e) { return !e->node; }
 
 /* Returns the index of the element below the element at `index`. */
-static inline uint32_t index_below(const hp_builder *b, uint32_t index) {
-  return b->stack.entries[index].tag & HP_OPEN_ABOVE_TOMBSTONE ? index - 1 - b->stack.entries[index - 1].previous_same
-                                                               : index - 1;
+static inline uint32_t index_below(const hp_open_stack *s, uint32_t index) {
+  return s->entries[index].tag & HP_OPEN_ABOVE_TOMBSTONE ? index - 1 - s->entries[index - 1].previous_same : index - 1;
 }
 
-uint32_t hp_find_special(hp_builder *b, uint32_t index);
-uint32_t hp_find_li_barrier(hp_builder *b, uint32_t index);
+uint32_t hp_find_special(hp_open_stack *stack, uint32_t index);
+uint32_t hp_find_li_barrier(hp_open_stack *stack, uint32_t index);
 
 /* Returns the index of the highest special element, or 0. */
-static inline uint32_t special_barrier(hp_builder *b) {
-  uint32_t index = current(b)->special;
-  return !index || b->stack.entries[index].tag & HP_TAG_SPECIAL ? index : hp_find_special(b, b->stack.depth);
+static inline uint32_t special_barrier(hp_open_stack *s) {
+  uint32_t index = s->top->special;
+  return !index || s->entries[index].tag & HP_TAG_SPECIAL ? index : hp_find_special(s, s->depth);
 }
 
 /* Returns the index of the highest special element other than address, div and p, or 0. */
-static inline uint32_t li_barrier(hp_builder *b) {
-  uint32_t index = current(b)->li_barrier;
-  return !index || b->stack.entries[index].tag & HP_TAG_LI_BARRIER ? index : hp_find_li_barrier(b, b->stack.depth);
+static inline uint32_t li_barrier(hp_open_stack *s) {
+  uint32_t index = s->top->li_barrier;
+  return !index || s->entries[index].tag & HP_TAG_LI_BARRIER ? index : hp_find_li_barrier(s, s->depth);
 }
 
 /* Returns the index of an element that was popped just now, or 0 if it was in the middle of the
  * stack. */
-static inline uint32_t hp_stack_popped(const hp_builder *b, hp_ref node) {
-  uint32_t index = b->stack.depth + 1;
-  return index < b->stack.capacity && b->stack.entries[index].node == node ? index : 0;
+static inline uint32_t hp_stack_popped(const hp_open_stack *s, hp_ref node) {
+  uint32_t index = s->depth + 1;
+  return index < s->capacity && s->entries[index].node == node ? index : 0;
 }
 
 /* Makes the element below the run of tombstones at the top of the stack the current node. */
