@@ -99,10 +99,6 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
   return HPAR_OK;
 }
 
-static const hp_encoding *encoding_of(const hp_stream *stream) {
-  return stream->sniffed.encoding ? stream->sniffed.encoding : &hp_utf8;
-}
-
 #if HPAR_PARALLEL
 /* Passes the decoded text to the parallel parser. Returns false if it is not the driver yet. */
 static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
@@ -139,7 +135,7 @@ static void parse_on(hp_feed *feed, bool last) {
   size_t available = stream->text->length;
   if (!feed->open) {
     feed->request.trace = hp_begin_trace(session, &feed->config, feed->begin);
-    feed->request.tentative = stream->sniffed.certain || feed->config.fragment ? NULL : encoding_of(stream);
+    feed->request.tentative = stream->sniffed.certain || feed->config.fragment ? NULL : hp_stream_encoding(stream);
     hp_open_request(session, &feed->config, &feed->request);
     feed->open = true;
   }
@@ -173,11 +169,7 @@ static void note_meta(hp_feed *feed) {
   hp_stream *stream = &feed->stream;
   const hp_builder *b = &feed->session->engine.builder;
   if (!feed->open || stream->sniffed.certain || b->encoding.tentative || !feed->request.tentative) return;
-  bool undeclared = !stream->sniffed.encoding;
-  hp_stream_keep_encoding(stream);
-  if (b->encoding.declared) stream->sniffed.encoding = b->encoding.declared;
-  if (b->encoding.declared || undeclared) stream->sniffed.source = HP_ENCODING_FROM_LATE_META;
-  if (undeclared && !b->encoding.declared) feed->agreed = true;
+  if (hp_stream_keep_encoding(stream, b->encoding.declared)) feed->agreed = true;
 }
 
 static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {

@@ -352,10 +352,14 @@ bool hp_stream_check(hp_stream *s, const char *bytes, size_t n, bool last) {
   return true;
 }
 
-void hp_stream_keep_encoding(hp_stream *s) {
+bool hp_stream_keep_encoding(hp_stream *s, const hp_encoding *declared) {
+  bool undeclared = !s->sniffed.encoding;
   s->sniffed.certain = true;
-  if (!s->sniffed.encoding) s->sniffed.encoding = &hp_utf8;
+  if (undeclared) s->sniffed.encoding = &hp_utf8;
   if (s->begun) s->keep = s->keep && needs_source(s);
+  if (declared) s->sniffed.encoding = declared;
+  if (declared || undeclared) s->sniffed.source = HP_ENCODING_FROM_LATE_META;
+  return undeclared && !declared;
 }
 
 size_t hp_stream_mapped(const hp_stream *s) {

@@ -68,8 +68,13 @@ bool hp_stream_check(hp_stream *stream, const char *bytes, size_t n, bool last);
 /* Completes the offsets if no call had `last`. HPAR_ERROR_MEMORY. */
 hpar_status hp_stream_end_map(hp_stream *stream);
 
-/* Makes the current encoding final. */
-void hp_stream_keep_encoding(hp_stream *stream);
+/* Makes the current encoding final, which may have the name of a late meta element; NULL: none.
+ * Returns true if nothing has declared an encoding. */
+bool hp_stream_keep_encoding(hp_stream *stream, const hp_encoding *declared);
+/* Returns the encoding so far. */
+static inline const hp_encoding *hp_stream_encoding(const hp_stream *stream) {
+  return stream->sniffed.encoding ? stream->sniffed.encoding : &hp_utf8;
+}
 
 /* Returns the offset in the text up to which hp_input_offset is final. */
 size_t hp_stream_mapped(const hp_stream *stream);
