@@ -1,5 +1,6 @@
-# Checks the order of the modules in src with scripts/check-layers. Checks that the script reports
-# an upward include, an upward declaration, an upward call, a circle and an unknown module.
+# Checks that no struct in src has more than 25 fields, and the order of the modules with
+# scripts/check-layers. Checks that this script reports an upward include, an upward declaration, an
+# upward call, a circle and an unknown module.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77
@@ -9,6 +10,11 @@ if command -v nm >/dev/null; then
   $check --objects "$HPAR_BUILD_DIR" || exit 1
 else
   $check || exit 1
+fi
+
+if ! python3 -B "$HPAR_SOURCE_DIR/scripts/house" | grep -q '^structs above 25 fields *0$'; then
+  echo "failed: a struct has more than 25 fields; scripts/house --list names it"
+  exit 1
 fi
 
 tree=$(mktemp -d) || exit 1
