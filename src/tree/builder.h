@@ -46,7 +46,7 @@ typedef enum hp_insertion_mode {
  *   previous_same   the next lower HTML element of this name
  *   scope           the highest index <= i of an element that bounds the default scope
  *   special         ... of a special element;   li_barrier  ... other than address, div and p
- * so that scope questions cost no walk (`last` of the builder holds the highest index by name).
+ * so that scope questions cost no walk (`last` of the stack holds the highest index by name).
  *
  * An element that leaves the middle of the stack leaves a tombstone, so that the elements above it
  * keep their indices. Adjacent tombstones form a run. The run's length is in `scope` of its lowest

@@ -5,7 +5,7 @@
  * true state adopts them.
  *
  * A speculative outline has an outer context of unknown elements below its own stack
- * (tree/context.h). The node of stack[0] stands for the current node of the outer context. Its
+ * (tree/context.h). The node of entry 0 stands for the current node of the outer context. Its
  * value `next` belongs to the owner. */
 
 #include "tree/outline.h"
