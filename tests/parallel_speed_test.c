@@ -5,7 +5,7 @@
 #include "check.h"
 #include "drivers/parallel/chunk_queue.h"
 #include "drivers/parallel/speed.h"
-#include "platform/capacity.h"
+#include "platform/affinity.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/random.h"

@@ -1,4 +1,4 @@
-#include "platform/capacity.h"
+#include "platform/affinity.h"
 
 #include <sched.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "resources/css_imports.h"
+#include "resources/imports.h"
 
 #include "base/ascii.h"
 

@@ -1,9 +1,8 @@
 #include "resources/describe.h"
 
 #include "dom/value.h"
-#include "resources/css_imports.h"
 #include "resources/describe_parts.h"
-#include "resources/js_imports.h"
+#include "resources/imports.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "resources/js_imports.h"
+#include "resources/imports.h"
 
 #include "base/ascii.h"
 

@@ -1,7 +1,7 @@
 /* Changes of the document by scripts, and after a parse. The parser's stack and list stay as they
  * are. */
 
-#include "dom/valid_name.h"
+#include "base/ascii.h"
 #include "dom/value.h"
 #include "script/edit.h"
 #include "script/scripts.h"
@@ -9,6 +9,40 @@
 #include "tree/query.h"
 
 #include <string.h>
+
+/*** names ***/
+
+/* The names that the DOM accepts for new elements and attributes: "valid element local name" and
+ * "valid attribute local name" of the DOM Standard. With any other name, the HTML of a tree could
+ * have other elements and attributes. */
+
+/* Returns true if no byte ends a name in a tag: white space, NUL, "/" and ">". */
+static bool stays_in_tag(const char *name, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (hp_ascii_is_white(name[i]) || !name[i] || name[i] == '/' || name[i] == '>') return false;
+  return true;
+}
+
+static bool begins_other_name(char c) { return c == ':' || c == '_' || (unsigned char)c >= 0x80; }
+
+static bool is_element_name(const char *name, size_t length) {
+  if (!length) return false;
+  if (hp_ascii_is_letter(*name)) return stays_in_tag(name, length);
+  if (!begins_other_name(*name)) return false;
+  for (size_t i = 1; i < length; i++) {
+    bool digit = name[i] >= '0' && name[i] <= '9';
+    if (!hp_ascii_is_letter(name[i]) && !digit && !begins_other_name(name[i]) && name[i] != '-' && name[i] != '.')
+      return false;
+  }
+  return true;
+}
+
+/* Also accepts "=" as the first character, because a tag may have such an attribute. */
+static bool is_attribute_name(const char *name, size_t length) {
+  return length && stays_in_tag(name, length) && !memchr(name + 1, '=', length - 1);
+}
+
+/*** changes ***/
 
 typedef struct change {
   hp_scripts *scripts;
@@ -93,8 +127,7 @@ static hpar_status create_element(void *argument) {
 hpar_status hpar_node_create_element(hpar_editor *s, hpar_namespace ns, const char *name, size_t length,
                                      hpar_node *node) {
   if (node) *node = HPAR_NO_NODE;
-  if (!may_change(s) || !node || !is_valid(name, length) || !hp_is_element_name(name, length))
-    return HPAR_ERROR_ARGUMENT;
+  if (!may_change(s) || !node || !is_valid(name, length) || !is_element_name(name, length)) return HPAR_ERROR_ARGUMENT;
   if (ns != HPAR_NAMESPACE_HTML && ns != HPAR_NAMESPACE_SVG && ns != HPAR_NAMESPACE_MATHML) return HPAR_ERROR_ARGUMENT;
   change c = {.scripts = s, .ns = ns, .name = name, .name_length = length, .result = node};
   return make(&c, create_element);
@@ -294,7 +327,7 @@ static hpar_status set_attribute(void *argument) {
 hpar_status hpar_node_set_attribute(hpar_editor *s, hpar_node element, const char *name, size_t name_length,
                                     const char *value, size_t length) {
   if (!may_change(s) || !is_element(s, element) || !is_valid(name, name_length) ||
-      !hp_is_attribute_name(name, name_length) || !is_valid(value, length))
+      !is_attribute_name(name, name_length) || !is_valid(value, length))
     return HPAR_ERROR_ARGUMENT;
   change c = {
       .scripts = s, .node = element, .name = name, .name_length = name_length, .bytes = value, .length = length};

@@ -5,8 +5,8 @@
 
 #include "base/vector.h"
 #include "script/scripts.h"
-#include "tokenizer/flush.h"
 #include "tokenizer/states.h"
+#include "tokenizer/tokenizer.h"
 
 #include <string.h>
 

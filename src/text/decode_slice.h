@@ -49,4 +49,11 @@ void hp_decode_forward(hp_text_slice *slice, const hp_encoding *encoding, const 
 void hp_decode_to_limit(hp_text_slice *slice, const hp_encoding *encoding, const unsigned char *source, ptrdiff_t most,
                         _Atomic uint32_t *steps);
 
+/*** decode_slices.c ***/
+
+/* Opens `input`, as hp_input_decode, in slices if the executor can run several at once. Requires:
+ * `encoding` is not UTF-8. `executor` may be NULL. */
+hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
+                                const hp_slice_executor *executor);
+
 #endif

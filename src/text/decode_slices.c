@@ -2,10 +2,9 @@
  * checkpoints; the slices are then moved together. A slice that is ASCII is not decoded: the source
  * is copied to its place, as soon as some other slice is not ASCII. */
 
-#include "text/decode_slices.h"
+#include "text/decode_slice.h"
 
 #include "base/memory.h"
-#include "text/decode_slice.h"
 
 #include <hpar/parse.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 #include "text/input.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "text/decode_slices.h"
+#include "text/decode_slice.h"
 #include "text/decoded_offset.h"
 #include "text/scan/scan.h"
 

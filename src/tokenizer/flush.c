@@ -1,7 +1,7 @@
 /* An unfinished run ends with bytes whose meaning depends on the next ones: a CR, a character
  * reference, the beginning of a tag. The text before these bytes is safe. */
 
-#include "tokenizer/flush.h"
+#include "tokenizer/tokenizer.h"
 
 #include "base/ascii.h"
 #include "tokenizer/state.h"

@@ -157,4 +157,13 @@ hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char 
  * Requires: the caller sorts the errors afterwards. */
 HP_SHARED void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors);
 
+/*** flush.c: text before the end of an unfinished run, for scripts ***/
+
+/* Reads the text from `at` on that no later input can change, as a token that is not a maximal run.
+ * Returns false if there is no such text. Then `at` may be after each "</>" at the beginning, which
+ * later input cannot change either. Nothing else changes. `only_white`: reads only the white
+ * space at the beginning. Requires: the last call of hp_next_token returned HP_TOKEN_NEED_MORE for
+ * this input. */
+bool hp_flush_text(hp_tokenizer *tokenizer, hp_token *token, bool only_white);
+
 #endif

@@ -1,4 +1,4 @@
-#include "drivers/parallel/merge_loop.h"
+#include "drivers/parallel/team.h"
 
 #include "base/clock.h"
 #include "drivers/parallel/report.h"

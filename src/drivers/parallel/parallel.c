@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "drivers/parallel/executor.h"
-#include "drivers/parallel/merge_loop.h"
 #include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/report.h"
 #include "drivers/parallel/speed.h"

@@ -5,7 +5,6 @@
  * thread merges. The text is complete, or it arrives in pieces. In the latter case the driver
  * publishes a chunk when its bytes are there. */
 
-#include "drivers/parallel/slices.h"
 #include "drivers/parallel/team.h"
 
 /* Parses the request to its end on `engine`, which is open. Failures and restarts unwind through

@@ -1,4 +1,4 @@
-#include "drivers/parallel/slices.h"
+#include "drivers/parallel/team.h"
 
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/speed.h"

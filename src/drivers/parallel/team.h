@@ -179,4 +179,22 @@ static inline bool hp_is_inline(const hp_job *job) { return job->config.executor
 /* Returns whether threads of the pool parse chunks. */
 static inline bool hp_is_pooled(const hp_job *job) { return job->config.executor.kind == HPAR_EXECUTOR_THREADS; }
 
+/*** merge_loop.c ***/
+
+/* The merge loop of thread 0. It merges the chunks in the order of the text. It parses a chunk that
+ * no worker has claimed itself, on the true state. While it waits for a chunk it parses later ones
+ * as a worker. */
+
+/* Merges the finished chunks. Parses further chunks while the queue has more than the other threads
+ * can claim. Returns instead of waiting. */
+void hp_merge_between_feeds(hp_job *job);
+/* Merges all chunks and processes the end of the input. */
+void hp_merge_all(hp_job *job);
+
+/*** slices.c: decoding in slices on the threads of a team ***/
+
+/* Adds the means of `from` to decode the bytes to `executor`, if several threads save time. */
+void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
+                            hp_slice_executor *executor);
+
 #endif

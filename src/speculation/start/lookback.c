@@ -3,7 +3,6 @@
 #include "base/ascii.h"
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"
-#include "speculation/start/value.h"
 #include "text/scan/scan.h"
 
 #include <string.h>
@@ -20,6 +19,45 @@ enum { OPENER_COST = 64 };
 /* Bytes of a sample. */
 enum { SAMPLE_BEFORE = 192, SAMPLE_AFTER = 64 };
 enum { TAG_SAMPLE = 512, FEW_TAGS = 3, LONG_TAG_SAMPLE = 4 << 10, FEW_IN_LONG_SAMPLE = 8 };
+
+/*** markup in attribute values, whose quotes are escaped as `&quot;` ***/
+
+static const char escaped[] = "&quot;";
+
+static bool is_escaped(const char *at, const char *end) {
+  return end - at >= (ptrdiff_t)sizeof escaped - 1 && !memcmp(at, escaped, sizeof escaped - 1);
+}
+
+/* Returns the first escaped quote in [at, end), or NULL. */
+static const char *escaped_quote(const char *at, const char *end) {
+  for (; (at = memchr(at, '&', (size_t)(end - at))); at++)
+    if (is_escaped(at, end)) return at;
+  return NULL;
+}
+
+/* Returns whether the quotes nearest to the cut are escaped, as in an attribute's value. */
+static bool is_in_value(const char *text, const char *cut, const char *end) {
+  enum { MOST = 4 << 10 };
+  const char *from = cut - text > MOST ? cut - MOST : text;
+  const char *to = end - cut > MOST ? cut + MOST : end;
+  const char *quote = memchr(cut, '"', (size_t)(to - cut));
+  if (!escaped_quote(cut, quote ? quote : to)) return false;
+  quote = memrchr(from, '"', (size_t)(cut - from));
+  return escaped_quote(quote ? quote : from, cut);
+}
+
+/* Returns whether the tag at the cut has an attribute with escaped quotes around its value. */
+static bool has_escaped_attribute(const char *cut, const char *end) {
+  enum { LONGEST_TAG = 512 };
+  const char *stop = end - cut > LONGEST_TAG ? cut + LONGEST_TAG : end;
+  const char *equals = memchr(cut, '=', (size_t)(stop - cut)), *at = equals;
+  if (!equals) return false;
+  for (at++; at < stop && *at == '\\'; at++) {
+  }
+  return is_escaped(at, stop) && *cut == '<' && !memchr(cut, '>', (size_t)(equals - cut));
+}
+
+/*** searches ***/
 
 typedef struct view {
   const hp_request *request;
@@ -471,7 +509,7 @@ static void predict(const hp_predictor_input *input, hp_start_state *state) {
             .left = FAR};
   const char *begin = v.cut; /* of the markup around the cut, if known */
   v.like_script = looks_like_script(&v);
-  if ((v.like_script || hp_has_escaped_attribute(v.cut, v.end)) && hp_is_in_value(v.text, v.cut, v.end))
+  if ((v.like_script || has_escaped_attribute(v.cut, v.end)) && is_in_value(v.text, v.cut, v.end))
     state->inside = HP_INSIDE_DOUBLE_QUOTES;
   else
     begin = find_state(&v, input->prescan ? &input->prescan->known : NULL, state);

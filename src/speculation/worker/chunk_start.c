@@ -1,4 +1,4 @@
-#include "speculation/worker/chunk_start.h"
+#include "speculation/worker/chunk_run.h"
 
 #include "speculation/start/markup.h"
 #include "speculation/start/prescan.h"

@@ -1,7 +1,6 @@
 /* The start hypotheses that a strategy combines: one hypothesis, or several that share a log. */
 
 #include "speculation/worker/chunk_run.h"
-#include "speculation/worker/chunk_start.h"
 #include "speculation/worker/segment.h"
 
 /* Moves the tokenizer to `from`, in the data state. */

@@ -1,9 +1,29 @@
-#ifndef HP_RESOURCES_JS_IMPORTS_H
-#define HP_RESOURCES_JS_IMPORTS_H
-
-/* The static imports and re-exports of a module: https://tc39.es/ecma262/#sec-modules. */
+#ifndef HP_RESOURCES_IMPORTS_H
+#define HP_RESOURCES_IMPORTS_H
 
 #include <hpar/node.h>
+
+/*** css_imports.c ***/
+
+/* The @import rules of a style sheet, which come before all rules but @charset and @layer
+ * statements: https://drafts.csswg.org/css-cascade/#at-import. */
+
+/* The bytes of a URL with escapes; a longer one keeps them. `\0` becomes three bytes. */
+enum { HP_CSS_MAX_ESCAPED = 4096, HP_CSS_TEXT = HP_CSS_MAX_ESCAPED / 2 * 3 };
+
+typedef struct hp_css_import {
+  hpar_string url;  /* without escapes: in the sheet or in `text` */
+  hpar_string rest; /* layer, supports() and media, without white space around it */
+  char text[HP_CSS_TEXT];
+} hp_css_import;
+
+/* Finds the next @import rule. `*at` is the position in the sheet: 0 before the first call. Returns
+ * false after the last rule. All calls together take linear time. */
+bool hp_next_css_import(hpar_string sheet, size_t *at, hp_css_import *import);
+
+/*** js_imports.c ***/
+
+/* The static imports and re-exports of a module: https://tc39.es/ecma262/#sec-modules. */
 
 /* The bytes of a specifier with escapes; a longer one keeps them. No escape grows. */
 enum { HP_JS_MAX_ESCAPED = 4096, HP_JS_MAX_TEMPLATES = 32 };
