@@ -228,8 +228,8 @@ static void run_rules(hpar_rewriter *r, hp_element *e) {
   const hp_matcher *m = &r->matching.matcher;
   uint32_t last = HP_SELECT_NONE;
   for (uint32_t w = 0; w < m->words; w++) {
-    for (hp_bits left = m->matched[w] & m->sets.accepts[w]; left; left &= left - 1) {
-      uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
+    for (hp_bits left = hp_accepted(m, w); left; left &= left - 1) {
+      uint32_t selector = hp_selector_of(m, w * HP_BITS + (uint32_t)__builtin_ctzll(left));
       if (selector == last) continue;
       last = selector;
       run_rule(r, e, r->rules->of_selector[selector]);
@@ -243,12 +243,12 @@ static const hp_rule *find_only_setting(const hpar_rewriter *r) {
   const hp_matcher *m = &r->matching.matcher;
   uint32_t instruction = HP_SELECT_NONE;
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits found = m->matched[w] & m->sets.accepts[w];
+    hp_bits found = hp_accepted(m, w);
     if (!found) continue;
     if (instruction != HP_SELECT_NONE || found & (found - 1)) return NULL;
     instruction = w * HP_BITS + (uint32_t)__builtin_ctzll(found);
   }
-  uint32_t index = r->rules->of_selector[m->set->instructions[instruction].selector];
+  uint32_t index = r->rules->of_selector[hp_selector_of(m, instruction)];
   const hp_rule *rule = &r->rules->rules[index];
   return rule->setting && !r->running.states[index].is_retired ? rule : NULL;
 }

@@ -89,8 +89,8 @@ void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
 static bool edits_only_attributes(const hpar_rewriter *r) {
   const hp_matcher *m = &r->matching.matcher;
   for (uint32_t w = 0; w < m->words; w++)
-    for (hp_bits left = m->matched[w] & m->sets.accepts[w]; left; left &= left - 1) {
-      uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
+    for (hp_bits left = hp_accepted(m, w); left; left &= left - 1) {
+      uint32_t selector = hp_selector_of(m, w * HP_BITS + (uint32_t)__builtin_ctzll(left));
       if (!hp_rule_edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]])) return false;
     }
   return true;

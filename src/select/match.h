@@ -232,6 +232,15 @@ void hp_find_ranges(const hp_matcher *matcher, hp_frame *frame, hpar_string lang
 /* Returns true if `index` is a·n + b for an n that is not negative. */
 bool hp_nth_holds(int32_t a, int32_t b, uint32_t index);
 
+/* Returns the instructions of word `w` that matched in the last step and accept a selector. */
+static inline hp_bits hp_accepted(const hp_matcher *matcher, uint32_t w) {
+  return matcher->matched[w] & matcher->sets.accepts[w];
+}
+/* Returns the selector that an instruction accepts. */
+static inline uint32_t hp_selector_of(const hp_matcher *matcher, uint32_t instruction) {
+  return matcher->set->instructions[instruction].selector;
+}
+
 static inline uint32_t hp_counter(const hp_matcher *matcher, const hp_frame *frame, uint32_t slot) {
   return (uint32_t)frame->bits[4 * matcher->words + slot];
 }

@@ -182,7 +182,7 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
       uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);
       parent->bits[4 * m->words + slot]++;
     }
-    accepted |= m->matched[w] & m->sets.accepts[w];
+    accepted |= hp_accepted(m, w);
   }
   return accepted != 0;
 }
@@ -257,7 +257,7 @@ static void count_matched(const hp_matcher *m, hp_frame *parent, const hp_subjec
 
 static bool accepts_any(const hp_matcher *m) {
   for (uint32_t w = 0; w < m->words; w++)
-    if (m->matched[w] & m->sets.accepts[w]) return true;
+    if (hp_accepted(m, w)) return true;
   return false;
 }
 

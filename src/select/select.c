@@ -137,8 +137,8 @@ static void close_selection(selection *s) {
 hpar_status hp_report_matches(const hp_matcher *m, hp_ref element, hpar_match_callback callback, void *context) {
   uint32_t last = HP_SELECT_NONE;
   for (uint32_t w = 0; w < m->words; w++) {
-    for (hp_bits left = m->matched[w] & m->sets.accepts[w]; left; left &= left - 1) {
-      uint32_t selector = m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)].selector;
+    for (hp_bits left = hp_accepted(m, w); left; left &= left - 1) {
+      uint32_t selector = hp_selector_of(m, w * HP_BITS + (uint32_t)__builtin_ctzll(left));
       if (selector == last) continue;
       last = selector;
       hpar_status status = callback(element, selector, context);
