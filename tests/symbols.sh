@@ -45,7 +45,7 @@ nm "$work/stripped" | awk '{print $3}' >"$work/names"
 strip -d "$work/stripped" # without the names of types and files
 # "prescan" is a part of the library's own prediction.
 strings -a "$work/stripped" >>"$work/names"
-for word in temppa hpar2013 enumerat oracle pipelin ^before-tag$ ^after-tag$ hp_record undetected audit hp_classify hpar_chunk hp_stages; do
+for word in temppa hpar2013 enumerat oracle pipelin ^before-tag$ ^after-tag$ hp_record undetected audit hpar_study\\. hp_classify hpar_chunk hp_stages; do
   if grep -i "$word" "$work/names"; then
     echo "failed: libhpar has a name or text of the study, with \"$word\""
     exit 1

@@ -124,8 +124,8 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
 hpar_status hp_config_check_cuts(const hp_config *config, uint64_t length, hpar_error *error) {
   if (!config->cut_count || config->cuts[config->cut_count - 1] <= length) return HPAR_OK;
   return hp_explain(error, HPAR_ERROR_ARGUMENT,
-                    "hpar_study.cuts[%zu] is %" PRIu64 "; accepted: offsets up to %" PRIu64 ", the input's length",
-                    config->cut_count - 1, config->cuts[config->cut_count - 1], length);
+                    "%s[%zu] is %" PRIu64 "; accepted: offsets up to %" PRIu64 ", the input's length",
+                    config->cuts_field, config->cut_count - 1, config->cuts[config->cut_count - 1], length);
 }
 
 static uint32_t at_most(uint64_t limit, uint32_t most) { return limit < most ? (uint32_t)limit : most; }

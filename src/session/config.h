@@ -26,7 +26,8 @@ typedef struct hp_config {
   hp_script_config script;
   hpar_limits limits;
   hpar_resource_options resources;
-  const uint64_t *cuts; /* forced cuts, ascending */
+  const uint64_t *cuts;   /* forced cuts, ascending */
+  const char *cuts_field; /* the caller's name for them, in errors */
   size_t cut_count;
   const struct hp_inspector *inspection; /* of a study; NULL: none */
   /* A parser of whole texts that a study brings. It parses, whatever `mode` is. NULL: none */

@@ -208,6 +208,7 @@ static void resolve_reading(hp_config *config, const hpar_study *study) {
   if (study->converge) config->inspection = &with_convergence;
 #endif
   config->cuts = study->cut_count ? study->cuts : NULL;
+  config->cuts_field = "hpar_study.cuts";
   config->cut_count = study->cut_count;
 }
 
