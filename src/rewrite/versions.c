@@ -18,48 +18,6 @@ bool hp_rule_edits_only_attributes(const hp_rule *rule) {
   return true;
 }
 
-/* Returns true if the compound depends on the number of siblings. `counting` has this for earlier
- * instructions. */
-static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound);
-
-static bool test_counts(const hpar_selectors *set, const hp_bits *counting, const hp_test *test) {
-  if (hp_test_counts(test)) return true;
-  if (test->kind == HP_TEST_BIT) return hp_bit_is_set(counting, test->first);
-  for (uint32_t i = test->first; test->kind == HP_TEST_LIST && i < test->first + test->count; i++) {
-    hp_choice choice = set->choices[i];
-    if (choice.is_complex ? hp_bit_is_set(counting, choice.index) : compound_counts(set, counting, choice.index))
-      return true;
-  }
-  return false;
-}
-
-static bool compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
-  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next)
-    if (test_counts(set, counting, &set->tests[t])) return true;
-  return false;
-}
-
-/* Returns true if the compound depends on the number of siblings by one test of its own. */
-static bool counts_once(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
-  uint32_t count = 0;
-  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
-    const hp_test *test = &set->tests[t];
-    if (!test_counts(set, counting, test)) continue;
-    if (!hp_test_counts(test) || test->kind == HP_TEST_NTH_CHILD_OF) return false;
-    count++;
-  }
-  return count == 1;
-}
-
-/* Returns true if the compound holds for the first children only. */
-static bool counts_first(const hpar_selectors *set, uint32_t compound) {
-  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
-    const hp_test *test = &set->tests[t];
-    if (test->kind == HP_TEST_NTH_CHILD && test->a <= 0 && !test->negated) return true;
-  }
-  return false;
-}
-
 /* Finds the instructions whose matches the merger can resolve (hp_rewrite_condition), and those
  * that depend on numbers of siblings. Returns true if there are some of the latter. */
 static bool find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *counting, hp_bits *uncounted) {
@@ -73,13 +31,13 @@ static bool find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *coun
   for (uint32_t i = 0; i < set->instructions_count; i++) {
     const hp_instruction *instruction = &set->instructions[i];
     const uint32_t selector = instruction->selector, compound = instruction->compound;
-    bool counts = compound_counts(set, counting, compound);
+    bool counts = hp_compound_counts(set, counting, compound);
     bool accepts = selector != HP_SELECT_NONE && instruction->combinator == HP_COMBINATOR_NONE;
     if (counts) hp_set_bit(counting, i);
     if (accepts && hp_rule_edits_only_attributes(&r->rules->rules[r->rules->of_selector[selector]]) &&
-        (!counts || counts_once(set, counting, compound)))
+        (!counts || hp_compound_counts_once(set, counting, compound)))
       hp_set_bit(resolvable, i);
-    else if (counts && !counts_first(set, compound))
+    else if (counts && !hp_compound_counts_first(set, compound))
       hp_set_bit(p->uncounted = uncounted, i);
     counts_any |= counts;
   }

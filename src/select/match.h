@@ -221,6 +221,12 @@ hp_tri hp_compound_may_hold(const hp_matcher *matcher, uint32_t compound, const 
 static inline bool hp_test_counts(const hp_test *test) {
   return test->kind >= HP_TEST_NTH_CHILD && test->kind <= HP_TEST_NTH_CHILD_OF;
 }
+/* Returns true if the compound depends on the number of siblings; if it does so by one test of its
+ * own. `counting` has this for earlier instructions. */
+bool hp_compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound);
+bool hp_compound_counts_once(const hpar_selectors *set, const hp_bits *counting, uint32_t compound);
+/* Returns true if the compound holds for the first children only. */
+bool hp_compound_counts_first(const hpar_selectors *set, uint32_t compound);
 /* Returns true if one of the choices holds. */
 bool hp_choices_hold(const hp_matcher *matcher, uint32_t first, uint32_t count, const hp_subject *subject,
                      const hp_frame *parent);

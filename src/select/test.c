@@ -422,3 +422,39 @@ hp_tri hp_compound_may_hold(const hp_matcher *m, uint32_t index, const hp_subjec
   }
   return result;
 }
+
+static bool test_counts(const hpar_selectors *set, const hp_bits *counting, const hp_test *test) {
+  if (hp_test_counts(test)) return true;
+  if (test->kind == HP_TEST_BIT) return hp_bit_is_set(counting, test->first);
+  for (uint32_t i = test->first; test->kind == HP_TEST_LIST && i < test->first + test->count; i++) {
+    hp_choice choice = set->choices[i];
+    if (choice.is_complex ? hp_bit_is_set(counting, choice.index) : hp_compound_counts(set, counting, choice.index))
+      return true;
+  }
+  return false;
+}
+
+bool hp_compound_counts(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next)
+    if (test_counts(set, counting, &set->tests[t])) return true;
+  return false;
+}
+
+bool hp_compound_counts_once(const hpar_selectors *set, const hp_bits *counting, uint32_t compound) {
+  uint32_t count = 0;
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
+    const hp_test *test = &set->tests[t];
+    if (!test_counts(set, counting, test)) continue;
+    if (!hp_test_counts(test) || test->kind == HP_TEST_NTH_CHILD_OF) return false;
+    count++;
+  }
+  return count == 1;
+}
+
+bool hp_compound_counts_first(const hpar_selectors *set, uint32_t compound) {
+  for (uint32_t t = set->compounds[compound].first_test; t != HP_SELECT_NONE; t = set->tests[t].next) {
+    const hp_test *test = &set->tests[t];
+    if (test->kind == HP_TEST_NTH_CHILD && test->a <= 0 && !test->negated) return true;
+  }
+  return false;
+}
