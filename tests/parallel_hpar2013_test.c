@@ -2,6 +2,8 @@
  * kind of tree that the scheme would build wrong, the test has the smallest document that shows it.
  * "|" is a cut. */
 
+#include "study/hpar2013.h"
+#include "study/judge.h"
 #include "support/compare_check.h"
 
 #include <hpar/study.h>
@@ -120,11 +122,57 @@ static void check_case(const struct scheme_case *c) {
   if (check_failed > failed) printf("  in \"%s\": %s\n", c->what, c->document);
 }
 
+/* The merger classifies no chunk that it has begun itself because the thread was late. Such a chunk
+ * must not count the errors of the chunk before. */
+static void rescued_chunks_count_nothing(void) {
+  static const char text[] = "ab<p>c";
+  hp_strategy strategy = {.parse = hp_hpar2013_parse};
+  const hp_merge_judge *judge = hp_judge_of(&strategy);
+  hp_part_state state = {NULL, NULL};
+  hp_engine engine = {.tokenizer.base = text};
+  hp_chunk_work in_text = {.cut = 1, .limit = 4}, rescued = {.cut = 4, .limit = 6};
+  CHECK_EQ(judge->open(&state), HPAR_OK);
+  const hp_judgement *found = state.memory;
+  hp_merger merger = {.engine = &engine, .judge = judge, .judgement = state.memory};
+  judge->classify(&merger, &in_text, 2);
+  CHECK(judge->at_chunk_boundary(&merger, &in_text, 0));
+  judge->end_chunk(&merger);
+  CHECK_EQ(found->undetected_errors_by_kind[HPAR_UNDETECTED_TEXT], 1);
+  CHECK(judge->at_chunk_boundary(&merger, &rescued, -1));
+  judge->end_chunk(&merger);
+  CHECK_EQ(found->undetected_errors_by_kind[HPAR_UNDETECTED_TEXT], 1);
+  CHECK_EQ(found->chunks_with_undetected_errors, 1);
+  state.destroy(state.memory);
+}
+
+/* A parse without a study has no such counters, whatever the parser parsed before. */
+static void later_parses_count_nothing(void) {
+  static const char page[] = "<p><!-- a <b> --><a title='<b>'>x";
+  uint64_t cuts[] = {10, 27};
+  hpar_study study = {HPAR_STUDY_INIT, .strategy = "hpar2013", .cuts = cuts, .cut_count = 2};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .encoding = "utf-8", .study = &study};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
+  CHECK_EQ(hpar_study_parse(with.parser, &options, page, sizeof page - 1, with.document, &stats), HPAR_OK);
+  CHECK_EQ(stats.chunks_in_comment, 1);
+  CHECK_EQ(stats.chunks_in_markup, 1);
+  CHECK_EQ(stats.chunks_with_undetected_errors, 1);
+  options.study = NULL;
+  CHECK_EQ(hpar_parse(with.parser, &options, page, sizeof page - 1, with.document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_study_stats_of(with.parser, &stats), HPAR_OK);
+  CHECK_STRING(stats.mode, "parallel");
+  CHECK_EQ(stats.chunks_in_comment + stats.chunks_in_markup, 0);
+  CHECK_EQ(stats.chunks_with_undetected_errors, 0);
+  CHECK_EQ(stats.undetected_errors_by_kind[HPAR_UNDETECTED_START_STATE], 0);
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   compare_watch();
   if (!compare_open(&with)) return 1;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i]);
+  rescued_chunks_count_nothing();
+  later_parses_count_nothing();
   compare_close(&with);
   return check_report();
 }

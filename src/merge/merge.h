@@ -52,12 +52,13 @@ typedef struct hp_part_state {
 } hp_part_state;
 
 /* What a study adds to the merger: it sees each chunk, and may judge the strategy's guesses. Only
- * `open` and `classify` must be set. With another function, the merger takes no chunks or segments
- * together. */
+ * `open` and `classify` must be set. The others judge each chunk and segment: they need
+ * `at_chunk_boundary`, with which the merger takes none of these together. */
 typedef struct hp_merge_judge {
   /* Prepares the memory for a parse. */
   hpar_status (*open)(hp_part_state *state);
-  /* The merger comes to the chunk, whose first token begins at `first`. */
+  /* The merger comes to the chunk, whose first token begins at `first`. It makes no call for a
+   * rescued chunk. */
   void (*classify)(struct hp_merger *merger, const hp_chunk_work *chunk, uint32_t first);
   /* `hypothesis` is the start hypothesis that is right, or -1. Returns false if the merger must
    * parse the chunk itself. */

@@ -11,12 +11,17 @@ static hpar_status open(hp_part_state *state) {
   return HPAR_OK;
 }
 
+static void forget_chunk(hp_judgement *j) {
+  j->undetected = 0;
+  j->after_end_tag = false;
+  j->boundary = HP_BOUNDARY_DATA;
+  j->raw_name = 0;
+}
+
 static void classify(hp_merger *m, const hp_chunk_work *chunk, uint32_t first) {
   hp_judgement *j = m->judgement;
   const hp_engine *truth = m->engine;
-  j->undetected = 0;
-  j->after_end_tag = false;
-  j->raw_name = 0;
+  forget_chunk(j);
   j->boundary = hp_classify_boundary(&j->tag_search, truth->tokenizer.base, chunk->cut, first,
                                      truth->builder.script.scripting, &j->raw_name);
   j->in_comment += j->boundary == HP_BOUNDARY_COMMENT;
@@ -28,6 +33,7 @@ static void end_chunk(hp_merger *m) {
   hp_judgement *j = m->judgement;
   j->chunks_with_undetected_errors += j->undetected != 0;
   for (int i = 0; j->undetected >> i; i++) j->undetected_errors_by_kind[i] += j->undetected >> i & 1;
+  forget_chunk(j); /* the merger does not classify the next chunk if it was rescued */
 }
 
 static const hp_merge_judge by_boundary = {.open = open, .classify = classify};

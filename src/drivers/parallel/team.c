@@ -164,7 +164,7 @@ void hp_team_prepare(hp_job *job) {
   if (status == HPAR_OK && job->division.has_pairs) status = job->config.pairs->prepare(job, workers);
   if (status == HPAR_OK && job->config.judge) status = job->config.judge->open(&team->judge);
   job->merger.judge = job->config.judge;
-  job->merger.judgement = team->judge.memory;
+  job->merger.judgement = job->config.judge ? team->judge.memory : NULL;
   const hp_request *request = &job->request;
   unsigned parts = job->division.has_pairs ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&
