@@ -136,6 +136,38 @@ static void check_options(void) {
   hpar_rules_destroy(rules);
 }
 
+static hpar_status discard(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length, (void)context;
+  return HPAR_OK;
+}
+
+static hpar_status refuse(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length, (void)context;
+  return HPAR_ERROR_ARGUMENT;
+}
+
+/* A failure has the reason of its own stream, although the filter has failed with the same status
+ * in the stream before. */
+static void check_reasons(void) {
+  static const char removed[] = "<p>a</p>", unread[] = "<meta charset=iso-2022-jp>";
+  const rule_row row[] = {{"p", RENAME("div")}, {"div", REMOVE}};
+  hpar_rules *rules = compile(row, 2), *empty;
+  hpar_error error;
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .filter = true, .error = &error};
+  CHECK_EQ(hpar_rewrite(rewriter, rules, &options, removed, sizeof removed - 1, NULL, discard, NULL),
+           HPAR_ERROR_UNSUPPORTED);
+  CHECK(strstr(error.text, "that a rule removes"));
+  CHECK_EQ(hpar_rewrite(rewriter, rules, &options, unread, sizeof unread - 1, NULL, discard, NULL),
+           HPAR_ERROR_UNSUPPORTED);
+  CHECK_STRING(error.text, "the page declares ISO-2022-JP, which the rewriter does not read");
+  CHECK_EQ(hpar_rules_create(&empty), HPAR_OK);
+  CHECK_EQ(hpar_rewrite(rewriter, rules, &options, "a", 1, NULL, refuse, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_rewrite(rewriter, empty, &options, "a", 1, NULL, discard, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_STRING(error.text, "the rules are not compiled");
+  hpar_rules_destroy(empty);
+  hpar_rules_destroy(rules);
+}
+
 /* A pure callback runs on the output, too. One that is not pure runs once. */
 static hpar_status unset_onx(hpar_element *e, void *context) {
   ++*(unsigned *)context;
@@ -349,6 +381,7 @@ int main(void) {
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
   check_rows();
   check_options();
+  check_reasons();
   check_callbacks();
   generated_documents();
   hpar_parser_destroy(parser);

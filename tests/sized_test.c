@@ -2,6 +2,7 @@
  * field that an older program lacks is zero. A newer program may set no field that the library
  * lacks; in structures that the library fills, such a field becomes zero. */
 
+#include "base/memory.h"
 #include "check.h"
 
 #include <hpar/hpar.h>
@@ -345,6 +346,18 @@ static void check_rewrite_errors(void) {
   }
 }
 
+/* The error of the options needs no memory. */
+static void check_error_without_memory(void) {
+  hpar_rewriter *other;
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "none", .error = &kept};
+  CHECK_EQ(hpar_rewriter_create(&other), HPAR_OK);
+  hp_memory_fail_after(0);
+  CHECK(explains(hpar_rewrite(other, rules, &options, page, LENGTH, NULL, drop, NULL), "a structure is not valid",
+                 SIZE_MAX));
+  hp_memory_fail_after(UINT64_MAX);
+  hpar_rewriter_destroy(other);
+}
+
 int main(void) {
   const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p"};
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
@@ -377,6 +390,7 @@ int main(void) {
   check_refused_inputs();
   check_read_errors();
   check_rewrite_errors();
+  check_error_without_memory();
   /* Its layout never changes: programs do not initialise it. */
   CHECK_EQ(sizeof(hpar_error), 280);
   CHECK_EQ(offsetof(hpar_error, text), 24);

@@ -112,7 +112,10 @@ static hpar_status leave(hpar_rewriter *r, hpar_status status, hpar_error *error
     r->calls.failure->text[0] = 0;
   if (status != HPAR_OK && r->calls.failure && reason != r->calls.failure->text)
     hp_explain(r->calls.failure, status, "%s", reason);
-  if (error) *error = *hpar_rewriter_error(r);
+  if (error && status != HPAR_OK && !r->calls.failure)
+    hp_explain(error, status, "%s", reason);
+  else if (error)
+    *error = *hpar_rewriter_error(r);
   if (hp_end_use(&r->calls.use)) free_rewriter(r);
   return status;
 }
@@ -304,6 +307,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
                          hpar_write_callback write, void *context) {
   r->progress.error = "";
   r->progress.phase = HP_PHASE_NONE;
+  if (r->confirmer) r->confirmer->progress.status = HPAR_OK; /* its failure was another stream's */
   hp_running_rules_release(&r->running);
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
   hpar_status status = read_options(r, options);
