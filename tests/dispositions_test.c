@@ -492,7 +492,7 @@ static void set_text(bench *t, bool has_outer, bool is_padded) {
 
 /* Opens the document for a parse of the text. */
 static hp_request request_of(bench *t, hpar_document *document, bool has_errors) {
-  if (hp_document_open(document, false, t->text.length)) CHECK(!"memory");
+  if (hp_document_open(document, false, t->text.length)) CHECK(false); /* memory */
   return (hp_request){.document = document,
                       .text = t->text.bytes ? t->text.bytes : "",
                       .length = t->text.length,
