@@ -138,7 +138,7 @@ HPAR_API hpar_resource_list *hpar_resources_all(const hpar_document *document, h
 /*** links ***/
 
 /* The links of a subtree, resolved by the URL Standard (https://url.spec.whatwg.org/) against the
- * base URL of the document. The first `base` element that has an `href` sets it, and is no link.
+ * base URL of the document. The first `base` element with an `href` sets it; no `base` is a link.
  * docs/guides/text-and-links.md lists the attributes that have links, and the limits of resolving.
  * The contents of template elements have no links. */
 
