@@ -202,6 +202,8 @@ run 0 explain --json pages/page.html
 cp out explain.json
 json explain.json "'pipeline' not in o"
 run 2 explain --mode pipelined --cuts 5 hazards.html
+run 0 explain --mode indexed hazards.html
+check "the driver" "head -1 out | grep -q ', indexed$'"
 run 2 trace --mode sequential hazards.html
 printf '<title>\351</title>\n\351<textarea>x</textarea>' >latin.html
 run 0 explain --mode pipelined --encoding latin1 latin.html

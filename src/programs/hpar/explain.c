@@ -132,7 +132,7 @@ static void print_text(const hp_inspection *in) {
     printf("strategy %s (predictor %s, mode predictor %s, cut %s)\n", s->strategy, s->predictor, s->mode_predictor,
            s->cut_policy);
   else
-    printf("sequential\n");
+    printf("%s\n", s->mode);
   printf("%zu chunks after the first", chunks);
   bool any = false;
   for (int i = 0; i < HPAR_CHUNK_OUTCOMES; i++) {
