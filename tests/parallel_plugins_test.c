@@ -9,6 +9,7 @@
 
 #include <hpar/study.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 static comparer with;
 
@@ -226,6 +227,9 @@ static void refused(void) {
                              bad_part = {HPAR_STRATEGY_INIT, .cut_policy = &no_cut},
                              no_mode = {HPAR_STRATEGY_INIT, .mode_predictor_name = "nosuch"},
                              no_policy = {HPAR_STRATEGY_INIT, .cut_policy_name = "nosuch"};
+  /* The library would read their context, which is the last field, where they end. */
+  static const hpar_cut_policy short_policy = {.size = offsetof(hpar_cut_policy, context), .cut = after_paragraph};
+  static const hpar_strategy short_strategy = {.size = offsetof(hpar_strategy, context), .starts = one_start};
   static const struct {
     hpar_study study;
     const char *message;
@@ -235,6 +239,8 @@ static void refused(void) {
       {{HPAR_STUDY_INIT, .custom_strategy = &no_mode}, "hpar_study.custom_strategy->mode_predictor_name is"},
       {{HPAR_STUDY_INIT, .custom_strategy = &no_policy}, "hpar_study.custom_strategy->cut_policy_name is"},
       {{HPAR_STUDY_INIT, .custom_strategy = &bad_part}, "hpar_study.custom_strategy->cut_policy->cut is NULL"},
+      {{HPAR_STUDY_INIT, .custom_strategy = &short_strategy}, "hpar_strategy.size is"},
+      {{HPAR_STUDY_INIT, .custom_cut_policy = &short_policy}, "hpar_cut_policy.size is"},
       {{HPAR_STUDY_INIT, .custom_cut_policy = &no_cut}, "hpar_study.custom_cut_policy->cut is NULL"},
       {{HPAR_STUDY_INIT, .custom_mode_predictor = &no_predict}, "hpar_study.custom_mode_predictor->predict is NULL"},
   };

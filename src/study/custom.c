@@ -157,8 +157,8 @@ static size_t find_cut(const void *data, const char *text, size_t length, size_t
 hpar_status hp_use_custom_cut_policy(hp_plan *plan, const hpar_cut_policy *given, const char *field,
                                      hpar_error *error) {
   hpar_cut_policy part;
-  hpar_status status = read_part(&part, sizeof part, given, offsetof(hpar_cut_policy, context), "hpar_cut_policy",
-                                 "HPAR_CUT_POLICY_INIT", error);
+  hpar_status status =
+      read_part(&part, sizeof part, given, sizeof part, "hpar_cut_policy", "HPAR_CUT_POLICY_INIT", error);
   if (status == HPAR_OK && !part.cut) status = lacks(field, "cut", error);
   if (status != HPAR_OK) return status;
   plan->cut = (hp_cut_choice){.policy = hp_cut_policies[HP_CUT_EVEN],
@@ -315,8 +315,7 @@ static const hp_strategy strategies[FUNCTIONS][2] = {
     [DECIDES] = {CUSTOM(.parse = parse, .stops = stops), CUSTOM(.one_by_one = true, .parse = parse, .stops = stops)}};
 
 hpar_status hp_use_custom_strategy(hp_plan *plan, hpar_strategy *part, const hpar_strategy *given, hpar_error *error) {
-  hpar_status status = read_part(part, sizeof *part, given, offsetof(hpar_strategy, decide), "hpar_strategy",
-                                 "HPAR_STRATEGY_INIT", error);
+  hpar_status status = read_part(part, sizeof *part, given, sizeof *part, "hpar_strategy", "HPAR_STRATEGY_INIT", error);
   if (status != HPAR_OK) return status;
   int functions = part->decide ? part->interval == 1 ? DECIDES : WATCHES : part->starts ? STARTS : NONE;
   plan->strategy = &strategies[functions][part->one_by_one];
