@@ -193,6 +193,42 @@ static void refused(void) {
   }
 }
 
+static void count_call(void *context, unsigned thread) { atomic_fetch_add((_Atomic unsigned *)context, thread); }
+
+/* A driver that writes to all fields of its parse, between steps of any kind. */
+static void overwrite(hpar_driven_parse *p, void *context) {
+  unsigned *round = context;
+  _Atomic unsigned sum = 0;
+  for (unsigned i = 0; i < 8; i++) {
+    if ((i + *round) % 2) p->next(p);
+    p->text = "x";
+    p->length = i;
+    p->threads = 64;
+    p->at = i % 3 ? 0 : SIZE_MAX;
+    p->tokens = p->nodes = 1000;
+    p->has_ended = i % 2;
+    if (i == *round) p->start(p, count_call, &sum);
+    p->advance(p, 10 * (size_t)i);
+  }
+  p->join(p);
+  CHECK_EQ(atomic_load(&sum), 1); /* one thread, number 1 */
+  p->has_ended = true;
+  p->advance = NULL;
+}
+
+/* What a driver writes there changes nothing, and a start has the threads that there are. */
+static void overwritten_fields(void) {
+  static const char page[] = "<p>a<b>c<i>d</i></b><table>e<tr><td>f</table>g<p>h</p><ul><li>i<li>j</ul>k";
+  compare_case document = {page, sizeof page - 1, NULL, false, "utf-8"};
+  if (!CHECK(compare_expect(&with, &document, 0))) return;
+  for (unsigned round = 0; round < 8; round++) {
+    const hpar_driver driver = {HPAR_DRIVER_INIT, .threads = 2, .drive = overwrite, .context = &round};
+    compare_how how = {.threads = 2, .executor = HPAR_EXECUTOR_THREADS, .own_driver = &driver};
+    if (!compare_check(&with, &how)) return;
+    CHECK_EQ(with.got_stats.threads, 2);
+  }
+}
+
 /*** any steps ***/
 
 static void step_through(const compare_case *document, uint64_t seed) {
@@ -272,6 +308,7 @@ int main(void) {
   encoding_restarts();
   fed_input();
   refused();
+  overwritten_fields();
   any_steps();
   indexed_bytes();
   compare_close(&with);

@@ -8,11 +8,17 @@
 
 /*** steps ***/
 
+static size_t position(const hp_driven *d) {
+  const hp_tokenizer *t = &d->session->engine.tokenizer;
+  return d->has_token ? d->token.start : (size_t)(t->at - t->base);
+}
+
+/* The library reads none of these fields: a driver may have overwritten them. */
 static void show_progress(hp_driven *d) {
-  const hp_engine *engine = &d->session->engine;
-  d->shown.at = d->has_token ? d->token.start : (size_t)(engine->tokenizer.at - engine->tokenizer.base);
-  d->shown.tokens = engine->tokens;
-  d->shown.nodes = engine->builder.node_count;
+  d->shown.at = position(d);
+  d->shown.tokens = d->session->engine.tokens;
+  d->shown.nodes = d->session->engine.builder.node_count;
+  d->shown.has_ended = d->has_ended;
 }
 
 typedef struct step_call {
@@ -30,14 +36,14 @@ static hpar_status run_step(void *argument) {
 
 bool hp_drive_step(hp_driven *d, void (*step)(hp_driven *driven)) {
   step_call call = {d, step, false};
-  if (d->shown.has_ended) return false;
+  if (d->has_ended) return false;
   hpar_status status = hp_try(&d->session->engine.unwind, run_step, &call);
   if (!call.has_returned) {
-    d->failed = d->shown.has_ended = true;
+    d->failed = d->has_ended = true;
     d->status = status;
   }
   show_progress(d);
-  return !d->shown.has_ended;
+  return !d->has_ended;
 }
 
 static void build_token(hp_driven *d) {
@@ -47,7 +53,7 @@ static void build_token(hp_driven *d) {
   d->has_token = d->token_is_shown = false;
   engine->tokens += !is_last;
   hp_exact_token(&engine->builder, &d->token);
-  if (is_last) d->shown.has_ended = true;
+  if (is_last) d->has_ended = true;
 }
 
 static void read_token(hp_driven *d) {
@@ -69,24 +75,23 @@ static const hpar_token *next(hpar_driven_parse *parse) {
 
 static void advance_to_end(hp_driven *d) {
   build_token(d);
-  if (d->shown.has_ended) return;
+  if (d->has_ended) return;
   hp_engine_run_fast(&d->session->engine, HP_TO_END);
-  d->shown.has_ended = true;
+  d->has_ended = true;
 }
 
-/* hpar_driven_parse.at is where the steps go to. */
 static void advance_near(hp_driven *d) {
   hp_engine *engine = &d->session->engine;
-  const char *near = engine->tokenizer.base + d->shown.at;
+  const char *near = engine->tokenizer.base + d->near;
   build_token(d);
-  if (!d->shown.has_ended && hp_engine_run_fast(engine, near) == HP_LOOP_ENDED) d->shown.has_ended = true;
+  if (!d->has_ended && hp_engine_run_fast(engine, near) == HP_LOOP_ENDED) d->has_ended = true;
 }
 
 static bool advance(hpar_driven_parse *parse, size_t near) {
   hp_driven *d = (hp_driven *)parse;
-  if (near >= parse->length) return hp_drive_step(d, advance_to_end);
-  if (near <= parse->at) return !parse->has_ended;
-  parse->at = near;
+  if (near >= d->request->length) return hp_drive_step(d, advance_to_end);
+  if (near <= position(d)) return !d->has_ended;
+  d->near = near;
   return hp_drive_step(d, advance_near);
 }
 
@@ -105,12 +110,12 @@ static void join(hpar_driven_parse *parse) {
 
 static void start(hpar_driven_parse *parse, void (*work)(void *context, unsigned thread), void *context) {
   hp_driven *d = (hp_driven *)parse;
-  if (parse->threads < 2 || !work) return;
+  if (d->threads < 2 || !work) return;
   join(parse);
   d->work = work;
   d->context = context;
   d->works = true;
-  hp_pool_start(d->session->team.pool, parse->threads, work_on_thread, d);
+  hp_pool_start(d->session->team.pool, d->threads, work_on_thread, d);
 }
 
 /*** the parse ***/
@@ -125,10 +130,11 @@ static unsigned find_threads(hp_session *session, const hp_config *config) {
 
 static void parse(hp_session *session, const hp_config *config, const hp_request *request) {
   const hpar_driver *driver = config->other_data;
+  unsigned threads = find_threads(session, config);
   hp_driven driven = {.shown = {.text = request->text,
                                 .length = request->length,
                                 .scripting = request->scripting,
-                                .threads = find_threads(session, config),
+                                .threads = threads,
                                 .advance = advance,
                                 .next = next,
                                 .build = build,
@@ -136,14 +142,15 @@ static void parse(hp_session *session, const hp_config *config, const hp_request
                                 .join = join},
                       .session = session,
                       .config = config,
-                      .request = request};
+                      .request = request,
+                      .threads = threads};
   show_progress(&driven);
   driver->drive(&driven.shown, driver->context);
   join(&driven.shown);
   advance(&driven.shown, SIZE_MAX);
   hp_free(driven.attributes.items);
   session->result.other.name = driver->name ? driver->name : "custom";
-  session->result.other.threads = driven.shown.threads;
+  session->result.other.threads = threads;
   session->result.other.not_bound = atomic_load(&driven.not_bound);
   if (driven.failed) hp_unwind_now(&session->engine.unwind, driven.status);
   if (request->runs_scripts) hp_scripts_finish(&session->scripts);

@@ -19,8 +19,11 @@ typedef struct hp_driven {
   hp_session *session;
   const hp_config *config;
   const hp_request *request;
+  unsigned threads;
+  bool has_ended;
   bool failed; /* the step that ended the parse has unwound */
   hpar_status status;
+  size_t near;                    /* where a step goes to */
   bool has_token, token_is_shown; /* `token` is read and not built; `shown_token` has it */
   hp_token token;
   hpar_token shown_token;

@@ -26,10 +26,10 @@ static hp_pipeline_config unpack(const hp_part_options *packed) {
 static void run_stages(hp_driven *d) {
   hp_study_state *state = d->session->study;
   hp_pipeline_config own = unpack(&d->config->other_options);
-  hp_pool *pool = d->shown.threads > 1 ? d->session->team.pool : NULL;
+  hp_pool *pool = d->threads > 1 ? d->session->team.pool : NULL;
   hp_parse_pipelined(&state->stages, pool, &d->session->engine, d->request, &own, &state->pipeline_counters);
   atomic_store(&d->not_bound, state->pipeline_counters.not_bound);
-  d->shown.has_ended = true;
+  d->has_ended = true;
 }
 
 static void fail(hp_driven *d) { hp_unwind_now(&d->session->engine.unwind, HPAR_ERROR_MEMORY); }
