@@ -1,4 +1,4 @@
-/* Compares the parallel and the pipelined parser with the sequential parser: trees and links,
+/* Compares the parallel parser and the study's drivers with the sequential parser: trees and links,
  * counters, and parse errors if they are requested. The choices select how to cut, speculate, merge
  * and run. The names come from the library's lists, so the target includes new ones automatically.
  * One choice is a custom predictor that returns arbitrary values. The target reduces a difference
@@ -63,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     how.buffer_tokens = 1u << choices[5] % 11;
     how.batch = 1 + choices[6] % 64;
     how.pipeline_predictor = fuzz_name(hpar_pipeline_predictor_name, choices[3]);
+    if (how.pipelined && choices[2] & 1) how.driver = fuzz_name(hpar_driver_name, choices[2] >> 1);
   } else if (kind == OWN) {
     opinion = choices + 5;
     how.own_predictor = &own;
@@ -110,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
          how.cut ? how.cut : "default", how.chunk_size, how.chunks, how.merge ? "tree" : "chain",
          how.pipelined ? ", pipelined" : "", how.pipeline_stages ? ", in stages" : "",
          how.own_predictor ? ", the caller's predictor" : "");
+  if (how.driver) printf("driver %s\n", how.driver);
   fflush(stdout);
   abort();
 }

@@ -59,7 +59,9 @@ static void last_words(void) {
   put(with->of.fragment ? with->of.fragment : "none");
   put(with->of.scripting ? ", scripting on" : ", scripting off");
   if (current_parallel) {
-    if (current_how.pipelined) put(", pipelined");
+    if (current_how.pipelined && !current_how.driver) put(", pipelined");
+    if (current_how.driver) put(", driver ");
+    if (current_how.driver) put(current_how.driver);
     if (current_how.pipeline_stages) put(", with stages");
     if (current_how.pipelined || current_how.pipeline_stages) {
       put(", buffer ");
