@@ -21,25 +21,7 @@ typedef struct hp_index_block {
 
 /*** making the index ***/
 
-/* Indexes the BLOCK bytes at `text`. */
-typedef void index_function(const char *text, block *to);
-
-static inline void index_plainly(const char *text, block *to) {
-  memset(to, 0, sizeof *to);
-  for (int i = 0; i < BLOCK; i++) {
-    uint64_t bit = UINT64_C(1) << i;
-    switch (text[i]) {
-      case '<': to->of[LESS] |= bit; break;
-      case '>': to->of[GREATER] |= bit; break;
-      case '"': to->of[DOUBLE_QUOTE] |= bit; break;
-      case '\'': to->of[SINGLE_QUOTE] |= bit; break;
-      case '&': to->of[AMPERSAND] |= bit; break;
-      case '\r':
-      case 0: to->of[NUL_OR_CR] |= bit; break;
-      default: break;
-    }
-  }
-}
+/* Each of these functions indexes the BLOCK bytes at `text`. */
 
 #if defined __SSE2__
 static inline uint64_t places_sse2(const __m128i *parts, char byte) {
@@ -77,6 +59,23 @@ HP_AVX2 static inline void index_avx2(const char *text, block *to) {
   to->of[SINGLE_QUOTE] = places_avx2(low, high, '\'');
   to->of[AMPERSAND] = places_avx2(low, high, '&');
   to->of[NUL_OR_CR] = places_avx2(low, high, 0) | places_avx2(low, high, '\r');
+}
+#else
+static inline void index_plainly(const char *text, block *to) {
+  memset(to, 0, sizeof *to);
+  for (int i = 0; i < BLOCK; i++) {
+    uint64_t bit = UINT64_C(1) << i;
+    switch (text[i]) {
+      case '<': to->of[LESS] |= bit; break;
+      case '>': to->of[GREATER] |= bit; break;
+      case '"': to->of[DOUBLE_QUOTE] |= bit; break;
+      case '\'': to->of[SINGLE_QUOTE] |= bit; break;
+      case '&': to->of[AMPERSAND] |= bit; break;
+      case '\r':
+      case 0: to->of[NUL_OR_CR] |= bit; break;
+      default: break;
+    }
+  }
 }
 #endif
 
