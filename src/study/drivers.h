@@ -1,7 +1,7 @@
 #ifndef HP_STUDY_DRIVERS_H
 #define HP_STUDY_DRIVERS_H
 
-/* The library's own drivers. They have the structure that a plug-in would have. */
+/* The study's own drivers. They have the structure that a plug-in would have. */
 
 #include <hpar/study.h>
 
