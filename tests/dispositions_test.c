@@ -27,7 +27,7 @@
 #include "check.h"
 #include "dom/document.h"
 #include "speculation/dispositions.h"
-#include "speculation/worker/segment.h"
+#include "speculation/worker.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "tokenizer/probe.h"

@@ -11,7 +11,7 @@
  * is therefore a place in the text. */
 
 #include "check.h"
-#include "speculation/worker/progress.h"
+#include "speculation/worker.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/generate.h"

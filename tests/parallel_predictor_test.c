@@ -11,7 +11,7 @@
 #include "tree/builder.h"
 #include "tree/mode_name.h"
 
-#include "speculation/cuts/key.h"
+#include "study/cut_key.h"
 
 #include <hpar/study.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
  * lie in the text, equal text has equal shares, and text with more tags has smaller ones. */
 
 #include "check.h"
-#include "speculation/cuts/work.h"
+#include "speculation/cut.h"
 #include "support/buffer.h"
 #include "support/random.h"
 

@@ -19,7 +19,7 @@
 #include "../page.h"
 #include "dom/document.h"
 #include "programs/hpar/equal.h"
-#include "speculation/worker/progress.h"
+#include "speculation/worker.h"
 
 #include <errno.h>
 #include <hpar/hpar.h>

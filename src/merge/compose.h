@@ -18,7 +18,7 @@
  * segments. Therefore a composed segment is as sound as a segment of a worker. */
 
 #include "base/target.h"
-#include "speculation/worker/worker.h"
+#include "speculation/worker.h"
 
 enum { HP_MERGE_LEVELS = 32 };
 

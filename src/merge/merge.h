@@ -5,7 +5,7 @@
  * hold, it splices the segment in. Otherwise it parses that region itself. */
 
 #include "merge/compose.h"
-#include "speculation/worker/worker.h"
+#include "speculation/worker.h"
 #include "tree/engine.h"
 
 /* Entries of a worker's log. */

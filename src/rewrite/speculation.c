@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "speculation/outer_prediction.h"
-#include "speculation/start/lookback.h"
+#include "speculation/dispositions.h"
+#include "speculation/start.h"
 #include "tokenizer/content.h"
 #include "tree/query.h"
 

@@ -22,7 +22,7 @@
 #include "rewrite/chunks.h"
 #include "rewrite/parallel.h"
 #include "rewrite/speculation.h"
-#include "speculation/start/prescan.h"
+#include "speculation/prescan.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 #include "rewrite/team.h"
 
 #include "base/clock.h"
-#include "speculation/cuts/cut.h"
+#include "speculation/cut.h"
 
 #include <sched.h>
 

@@ -7,6 +7,9 @@
 #include "speculation/outer_context.h"
 #include "tree/alike.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 static inline bool hp_is_table_mode(uint8_t mode) {
   return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW;
 }
@@ -42,5 +45,12 @@ uint32_t hp_modes_inside_foreign(const hp_builder *builder, const hp_token *toke
 hp_open_kind hp_outer_kind(const hp_builder *builder);
 /* Returns true if the token is a <tr>, whose first half prepares the table. */
 bool hp_splits_row(const hp_token *token);
+
+/* Elements that are probably open at an offset, by the last tags of the 2 KB before it. */
+
+/* Returns whether the last tag of an `a` is a start tag. */
+bool hp_follows_open_a(const char *text, uint32_t offset);
+/* Returns whether the last tag is the start tag of a p, of the tags that begin or end a p. */
+bool hp_follows_open_p(const char *text, uint32_t offset);
 
 #endif

@@ -1,9 +1,9 @@
 #ifndef HP_SPECULATION_OUTER_CONTEXT_H
 #define HP_SPECULATION_OUTER_CONTEXT_H
 
-/* The outer context of a worker's builder: its assumptions and its current segment. assumptions.c
- * has the functions of its owner. */
+/* The outer context of a worker's builder: its assumptions and its current segment. */
 
+#include "base/target.h"
 #include "speculation/log.h"
 
 /* What happens to a token:
@@ -58,5 +58,19 @@ static inline hp_disposition hp_outer_take_disposition(hp_outer_context *outer) 
 }
 
 static inline hp_outer_context *hp_outer_of(const hp_builder *builder) { return builder->speculative.outer; }
+
+/*** prediction ***/
+
+/* The outer context after the merger runs a deferred token. A wrong prediction costs
+ * time only. */
+
+/* Returns the mode that the outer context probably has after the token. */
+HP_SHARED uint8_t hp_predicted_mode(uint8_t mode, const hp_token *token);
+/* Returns the mode of the outer context after it adopts the builder's open elements. */
+uint8_t hp_adopted_mode(const hp_builder *builder);
+/* Changes the mode to the one after the token. Requires: the segment has not ended. */
+void hp_predict_mode_after(hp_builder *builder, const hp_token *token, uint8_t *mode);
+/* Changes the namespace to the one after the token. */
+void hp_predict_namespace_after(hp_builder *builder, const hp_token *token, uint8_t *mode, uint8_t *ns);
 
 #endif

@@ -1,7 +1,7 @@
 #include "study/convergence.h"
 
 #include "base/memory.h"
-#include "speculation/start/markup.h"
+#include "speculation/start.h"
 #include "study/enumerate.h"
 #include "tokenizer/content.h"
 

@@ -6,7 +6,7 @@
  * that no parser can have, and the merger checks the rest. */
 
 #include "base/call_error.h"
-#include "speculation/worker/strategy.h"
+#include "speculation/strategy.h"
 
 #include <hpar/study.h>
 

@@ -3,7 +3,7 @@
 
 /* The cut policies of a study, of which the library has the first. */
 
-#include "speculation/cuts/cut.h"
+#include "speculation/cut.h"
 
 enum {
   HP_CUT_SMART,

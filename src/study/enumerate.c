@@ -1,6 +1,6 @@
 #include "study/enumerate.h"
 
-#include "speculation/start/markup.h"
+#include "speculation/start.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "study/frequency.h"
 
 #include "base/memory.h"
-#include "speculation/start/markup.h"
+#include "speculation/start.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>

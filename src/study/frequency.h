@@ -4,8 +4,8 @@
 /* The predictor "frequency", HPar 4.2.1(b): the most frequent state, in a profile, at cuts with the
  * same key. */
 
-#include "speculation/cuts/key.h"
-#include "speculation/start/predict.h"
+#include "speculation/start.h"
+#include "study/cut_key.h"
 #include "tokenizer/state.h"
 
 #include <hpar/study.h>

@@ -3,8 +3,8 @@
 #include "study/hpar2013.h"
 
 #include "base/ascii.h"
-#include "speculation/outer_prediction.h"
-#include "speculation/worker/worker.h"
+#include "speculation/outer_context.h"
+#include "speculation/worker.h"
 #include "tree/alike.h"
 #include "tree/foreign.h"
 

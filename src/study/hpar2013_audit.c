@@ -6,7 +6,7 @@
 #include "study/hpar2013.h"
 #include "study/judge.h"
 
-#include "speculation/worker/worker.h"
+#include "speculation/worker.h"
 #include "tree/foreign.h"
 #include "tree/tombstones.h"
 

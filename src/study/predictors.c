@@ -1,8 +1,7 @@
 #include "study/predictors.h"
 
-#include "speculation/start/lookback.h"
-#include "speculation/start/markup.h"
-#include "speculation/start/prescan.h"
+#include "speculation/prescan.h"
+#include "speculation/start.h"
 #include "study/frequency.h"
 
 #include <hpar/study.h>

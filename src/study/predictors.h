@@ -4,7 +4,7 @@
 /* The predictors that a study can choose. The library's own are hp_lookback_predictor and
  * hp_replay_predictor. */
 
-#include "speculation/worker/strategy.h"
+#include "speculation/strategy.h"
 
 extern const hp_predictor hp_data_predictor, hp_oracle_predictor;
 extern const hp_mode_predictor hp_body_predictor, hp_initial_predictor, hp_mode_oracle_predictor;

@@ -6,7 +6,7 @@
  * a structure in strategies.c, and its own code is in a file of this folder. If the public
  * interface suffices, it is the structure that a plug-in would have. */
 
-#include "speculation/worker/strategy.h"
+#include "speculation/strategy.h"
 
 #include <hpar/study.h>
 

@@ -12,9 +12,8 @@
 
 #include "base/target.h"
 #include "drivers/parallel/work_range.h"
-#include "speculation/cuts/cut.h"
-#include "speculation/cuts/work.h"
-#include "speculation/worker/worker.h"
+#include "speculation/cut.h"
+#include "speculation/worker.h"
 
 #include <pthread.h>
 

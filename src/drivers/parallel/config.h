@@ -6,7 +6,7 @@
 #include "merge/merge.h"
 #include "platform/pool.h"
 #include "script/scripts.h"
-#include "speculation/worker/strategy.h"
+#include "speculation/strategy.h"
 
 #include <hpar/parse.h>
 

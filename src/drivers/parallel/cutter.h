@@ -3,8 +3,8 @@
 
 /* The cutter divides the text of a job into chunks and appends them to the chunk queue. */
 
-#include "speculation/cuts/cut.h"
-#include "speculation/worker/strategy.h"
+#include "speculation/cut.h"
+#include "speculation/strategy.h"
 
 struct hp_job;
 

@@ -1,7 +1,7 @@
 #include "drivers/parallel/neighbours.h"
 
 #include "drivers/parallel/team.h"
-#include "speculation/worker/progress.h"
+#include "speculation/worker.h"
 
 /* On two threads, the merger parses until the last chunk, and compositions gain nothing. */
 enum { MIN_THREADS = 3 };

@@ -2,7 +2,7 @@
 
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/speed.h"
-#include "speculation/worker/progress.h"
+#include "speculation/worker.h"
 
 /* A smaller slice costs more than it saves. */
 enum { MIN_DECODED_BYTES = 4 << 10, MIN_CHECKED_BYTES = 8 << 10 };

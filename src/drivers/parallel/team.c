@@ -7,7 +7,7 @@
 #include "drivers/parallel/speed.h"
 #include "platform/address_range.h"
 #include "platform/affinity.h"
-#include "speculation/worker/progress.h"
+#include "speculation/worker.h"
 #include "text/scan/scan.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "merge/merge.h"
 #include "platform/event_count.h"
 #include "platform/pool.h"
-#include "speculation/start/prescan.h"
+#include "speculation/prescan.h"
 #include "tree/engine.h"
 
 #include <hpar/parse.h>

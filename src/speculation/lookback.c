@@ -1,8 +1,6 @@
-#include "speculation/start/lookback.h"
-
 #include "base/ascii.h"
-#include "speculation/start/markup.h"
-#include "speculation/start/prescan.h"
+#include "speculation/prescan.h"
+#include "speculation/start.h"
 #include "text/scan/scan.h"
 
 #include <string.h>

@@ -1,16 +1,16 @@
-#ifndef HP_SPECULATION_WORKER_WORKER_H
-#define HP_SPECULATION_WORKER_WORKER_H
+#ifndef HP_SPECULATION_WORKER_H
+#define HP_SPECULATION_WORKER_H
 
 /* A worker parses a chunk without knowledge of the bytes before it. It runs the speculative builder
  * on an outer context of unknown elements and writes a log, which the merger checks and adopts.
  *
- * lifecycle.c opens and closes workers and parses a chunk. hypothesis.c tries the start hypotheses.
- * chunk_start.c finds the first token. chunk_run.c processes tokens. segment.c writes the log.
- * budget.c ends work that costs more than it gains. */
+ * worker.c opens and closes workers, finds the first token of a chunk, and tries start hypotheses.
+ * chunk_run.c processes tokens, and ends work that costs more than it gains. segment.c writes the
+ * log. */
 
 #include "base/target.h"
 #include "speculation/dispositions.h"
-#include "speculation/worker/strategy.h"
+#include "speculation/strategy.h"
 #include "tree/engine.h"
 
 /* A source of tokens in place of the tokenizer of the worker's engine. The driver sets it. */
@@ -145,5 +145,50 @@ void hp_worker_resume(hp_worker *worker, const hp_request *request, hp_log *log)
 void hp_worker_end_segment(hp_worker *worker, hp_log *log, hp_segment_end ends);
 /* Removes the segments from the number `segments` on from the log. Cancels their resources. */
 HP_SHARED void hp_worker_cut_log(hp_worker *worker, hp_log *log, uint32_t segments);
+
+/*** progress ***/
+
+enum { HP_PROGRESS_BYTES = 4 << 10 };
+
+/* Publishes the worker's offset. If the driver has cancelled the work, unwinds through the worker's
+ * engine. Returns the offset at which to call the function again. */
+uint32_t hp_worker_note_progress(hp_worker *worker, uint32_t at);
+
+#define HP_PROGRESS_OF_SLICES UINT32_C(0xffffff00)
+#define HP_PROGRESS_OF_COMPOSITIONS UINT32_C(0xfffffe00)
+#define HP_PROGRESS_OF_PARTS UINT32_C(0xfffffd00)
+#define HP_PROGRESS_OF_LEAVING UINT32_C(0xfffffc00)
+
+/* Test hook: only the tests and an experiment link a worker.c that is built with HPAR_TEST_HOOKS.
+ * Each call of hp_worker_note_progress then calls the hook, which returns the offset of the next
+ * call: at + 1 for all tokens that no loop builds together. NULL: no hook. */
+void hp_worker_hook_progress(uint32_t (*hook)(uint32_t at));
+/* Calls the hook. At the beginning of slice i of decoding or validation, `at` is
+ * HP_PROGRESS_OF_SLICES + i. While a thread composes neighbouring logs, it is
+ * HP_PROGRESS_OF_COMPOSITIONS. Before a thread estimates the work, and before it takes its part, it
+ * is HP_PROGRESS_OF_PARTS. When the merging thread begins to leave the pool, it is
+ * HP_PROGRESS_OF_LEAVING, and HP_PROGRESS_OF_LEAVING + 1 afterwards. */
+void hp_worker_call_progress_hook(uint32_t at);
+
+/*** segments ***/
+
+/* Segments of a worker's log: how they begin and end. A segment begins without open elements of the
+ * worker, at a token boundary. */
+
+/* Begins a segment at `offset`. The outer context has this insertion mode and namespace. */
+void hp_begin_segment(hp_worker *worker, uint32_t offset, uint8_t base_mode, uint8_t ns);
+
+/* Ends the segment at `end` as poisoned, skips raw text, and begins the next segment. */
+void hp_give_segment_up(hp_worker *worker, hp_log *log, uint32_t end);
+
+/* Logs the raw text after the deferred start tag `name`, and its end tag, as deferred tokens. The
+ * tokens depend only on the fact that the text is raw. Returns false at the end of the input. */
+bool hp_log_raw_text(hp_worker *worker, hp_log *log, hp_atom name);
+
+/* Parses from the tokenizer's position to the end of the chunk and writes the log. Requires: a
+ * segment starts there. With `may_restart`, the end tag of raw text that began before this chunk
+ * restarts the hypothesis after that tag. */
+void hp_run_chunk(hp_worker *worker, const hp_request *request, const hp_plan *plan, bool may_restart,
+                  hp_start_hypothesis *hypothesis, hp_chunk_work *chunk);
 
 #endif

@@ -1,11 +1,187 @@
-#include "speculation/start/prescan.h"
+#include "speculation/prescan.h"
 
 #include "base/ascii.h"
 #include "base/memory.h"
-#include "speculation/start/markup.h"
+#include "base/turn.h"
+#include "speculation/start.h"
 #include "text/scan/scan.h"
 
 #include <string.h>
+
+/*** markup ***/
+
+static const hp_raw_text raw_texts[] = {
+    {"script", HP_ATOM_SCRIPT, HP_CONTENT_SCRIPT_DATA}, {"style", HP_ATOM_STYLE, HP_CONTENT_RAWTEXT},
+    {"textarea", HP_ATOM_TEXTAREA, HP_CONTENT_RCDATA},  {"title", HP_ATOM_TITLE, HP_CONTENT_RCDATA},
+    {"xmp", HP_ATOM_XMP, HP_CONTENT_RAWTEXT},           {"iframe", HP_ATOM_IFRAME, HP_CONTENT_RAWTEXT},
+    {"noembed", HP_ATOM_NOEMBED, HP_CONTENT_RAWTEXT},   {"noframes", HP_ATOM_NOFRAMES, HP_CONTENT_RAWTEXT},
+    {"noscript", HP_ATOM_NOSCRIPT, HP_CONTENT_RAWTEXT},
+};
+
+static bool ends_name(char c) {
+  return c == '>' || c == '/' || c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
+}
+
+bool hp_tag_goes_on(const char *at, const char *end, const char *name) {
+  for (; *name; name++, at++)
+    if (at >= end || (*at | 0x20) != *name) return false;
+  return at < end && ends_name(*at);
+}
+
+const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting) {
+  enum { FIRST = 1 << ('s' - 'a') | 1 << ('t' - 'a') | 1 << ('x' - 'a') | 1 << ('i' - 'a') | 1 << ('n' - 'a') };
+  unsigned letter = at < end ? (unsigned char)((*at | 0x20) - 'a') : 26;
+  if (letter >= 26 || !(FIRST >> letter & 1)) return NULL;
+  for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
+    if (at < end && (*at | 0x20) == raw_texts[i].name[0] && hp_tag_is(at, end, raw_texts[i].name))
+      return raw_texts[i].atom == HP_ATOM_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
+  return NULL;
+}
+
+hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
+  const hp_raw_text *raw = hp_raw_text_at(at, end, scripting);
+  return raw ? raw->atom : 0;
+}
+
+const hp_raw_text *hp_raw_text_named(const char *name, bool scripting) {
+  for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
+    if (hp_ascii_equal_strings(name, raw_texts[i].name))
+      return raw_texts[i].atom == HP_ATOM_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
+  return NULL;
+}
+
+const hp_raw_text *hp_raw_text_of_atom(hp_atom atom) {
+  size_t i = 0;
+  while (raw_texts[i].atom != atom) i++;
+  return &raw_texts[i];
+}
+
+uint8_t hp_raw_text_index(const hp_raw_text *raw) { return (uint8_t)(raw - raw_texts); }
+
+const hp_raw_text *hp_raw_text_of(uint8_t index) { return &raw_texts[index]; }
+
+bool hp_is_self_closing(const char *at, const char *end) {
+  const char *close = memchr(at, '>', (size_t)(end - at));
+  return close && close[-1] == '/';
+}
+
+static const char *const html_names[26][12] = {
+    ['a' - 'a'] = {"article", "aside", "abbr", "address", "area"},
+    ['b' - 'a'] = {"b", "br", "button", "body", "blockquote", "big"},
+    ['c' - 'a'] = {"center", "code", "cite"},
+    ['d' - 'a'] = {"div", "dd", "dl", "dt", "del"},
+    ['e' - 'a'] = {"em", "embed"},
+    ['f' - 'a'] = {"form", "footer", "figure", "fieldset"},
+    ['h' - 'a'] = {"h1", "h2", "h3", "h4", "h5", "h6", "hr", "header", "head"},
+    ['i' - 'a'] = {"img", "i", "input", "iframe", "ins"},
+    ['l' - 'a'] = {"li", "label", "link"},
+    ['m' - 'a'] = {"meta", "main", "menu"},
+    ['n' - 'a'] = {"nav", "noscript", "nobr"},
+    ['o' - 'a'] = {"option", "ol"},
+    ['p' - 'a'] = {"p", "pre", "picture"},
+    ['r' - 'a'] = {"ruby"},
+    ['s' - 'a'] = {"span", "strong", "section", "small", "select", "sup", "sub", "source", "s", "strike"},
+    ['t' - 'a'] = {"td", "tr", "tbody", "table", "th", "thead", "tt", "textarea"},
+    ['u' - 'a'] = {"ul", "u"},
+    ['v' - 'a'] = {"var", "video"},
+};
+static const char *const svg_names[26][8] = {
+    ['c' - 'a'] = {"circle", "clippath"},
+    ['d' - 'a'] = {"defs"},
+    ['e' - 'a'] = {"ellipse"},
+    ['f' - 'a'] = {"fegaussianblur", "feoffset", "feblend", "feflood", "fecolormatrix", "fecomposite", "foreignobject"},
+    ['g' - 'a'] = {"g"},
+    ['l' - 'a'] = {"line", "lineargradient"},
+    ['m' - 'a'] = {"mask"},
+    ['p' - 'a'] = {"path", "polygon", "polyline", "pattern"},
+    ['r' - 'a'] = {"rect", "radialgradient"},
+    ['s' - 'a'] = {"symbol", "stop"},
+    ['t' - 'a'] = {"tspan", "textpath"},
+    ['u' - 'a'] = {"use"},
+};
+/* All names begin with m. Elements that may contain HTML are missing. */
+static const char *const math_names[] = {"mrow",   "mi",     "mo",     "mn",       "mfrac",      "msup",     "msub",
+                                         "mstyle", "msqrt",  "mroot",  "msubsup",  "munder",     "mover",    "mtable",
+                                         "mtr",    "mtd",    "mspace", "mpadded",  "munderover", "mphantom", "mfenced",
+                                         "mtext",  "merror", "ms",     "menclose", "maction"};
+
+static bool is_one_of(const char *at, const char *end, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count && names[i]; i++)
+    if (hp_tag_is(at, end, names[i])) return true;
+  return false;
+}
+
+uint8_t hp_namespace_of_name(const char *at, const char *end) {
+  unsigned letter = (unsigned char)((*at | 0x20) - 'a');
+  if (letter >= 26) return HP_NO_NAMESPACE;
+  if (is_one_of(at, end, html_names[letter], sizeof *html_names / sizeof **html_names)) return HPAR_NAMESPACE_HTML;
+  if (is_one_of(at, end, svg_names[letter], sizeof *svg_names / sizeof **svg_names)) return HPAR_NAMESPACE_SVG;
+  if (letter == 'm' - 'a' && is_one_of(at, end, math_names, sizeof math_names / sizeof *math_names))
+    return HPAR_NAMESPACE_MATHML;
+  return HP_NO_NAMESPACE;
+}
+
+/*** known states ***/
+
+static void clear_bits(_Atomic uint64_t *bits, size_t count) {
+  for (size_t i = 0; i < count / 64; i++) atomic_store_explicit(&bits[i], 0, memory_order_relaxed);
+}
+
+void hp_known_begin(hp_known_states *known) {
+  if (!known->has_lock) pthread_mutex_init(&known->lock, NULL);
+  known->has_lock = true;
+  known->long_text = (hp_known_state){0};
+  known->scanned_bytes = 0;
+  atomic_store_explicit(&known->count, 0, memory_order_relaxed);
+  clear_bits(known->has_no_opener, HP_OPENER_BLOCKS);
+  clear_bits(known->has_no_comment, HP_COMMENT_BLOCKS);
+}
+
+void hp_known_close(hp_known_states *known) {
+  if (known->has_lock) pthread_mutex_destroy(&known->lock);
+}
+
+/* Uses the result if it is known at least as near to the cut as the one that is in use. */
+static void use_state(const hp_known_state *found, uint32_t cut, hp_used_state *used) {
+  uint32_t to = found->to < cut ? found->to : cut;
+  if (found->from >= cut || !to || to < used->to) return;
+  used->to = to;
+  used->state = found->state;
+}
+
+void hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used) {
+  hp_turn();
+  if (atomic_load_explicit(&known->count, memory_order_relaxed) == used->seen) return;
+  pthread_mutex_lock(&known->lock);
+  uint32_t count = atomic_load_explicit(&known->count, memory_order_relaxed);
+  uint32_t i = count - used->seen > HP_KNOWN_STATES ? count - HP_KNOWN_STATES : used->seen;
+  for (; i < count; i++) use_state(&known->found[i % HP_KNOWN_STATES], cut, used);
+  pthread_mutex_unlock(&known->lock);
+  used->seen = count;
+}
+
+bool hp_known_read_long_text(hp_known_states *known, uint32_t cut, hp_used_state *used, uint64_t *scanned_bytes) {
+  pthread_mutex_lock(&known->lock);
+  use_state(&known->long_text, cut, used);
+  bool has_long_text = known->long_text.to;
+  *scanned_bytes = known->scanned_bytes;
+  pthread_mutex_unlock(&known->lock);
+  return has_long_text;
+}
+
+void hp_known_add(hp_known_states *known, const hp_known_state *found, bool is_long_text, size_t scanned_bytes) {
+  pthread_mutex_lock(&known->lock);
+  known->scanned_bytes += scanned_bytes;
+  if (found->to) {
+    uint32_t count = atomic_load_explicit(&known->count, memory_order_relaxed);
+    known->found[count % HP_KNOWN_STATES] = *found;
+    atomic_store_explicit(&known->count, count + 1, memory_order_relaxed);
+    if (is_long_text) known->long_text = *found;
+  }
+  pthread_mutex_unlock(&known->lock);
+}
+
+/*** prescan ***/
 
 enum { IN_DATA, IN_COMMENT, IN_RAW_TEXT };
 enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD };

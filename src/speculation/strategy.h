@@ -1,12 +1,12 @@
-#ifndef HP_SPECULATION_WORKER_STRATEGY_H
-#define HP_SPECULATION_WORKER_STRATEGY_H
+#ifndef HP_SPECULATION_STRATEGY_H
+#define HP_SPECULATION_STRATEGY_H
 
 /* The interface of a strategy of speculation, and the plan of a parse. A worker calls the
  * hooks of the strategy. The library has one strategy, and a study has others. */
 
 #include "base/target.h"
-#include "speculation/cuts/cut.h"
-#include "speculation/start/predict.h"
+#include "speculation/cut.h"
+#include "speculation/start.h"
 
 #include <hpar/parse.h>
 

@@ -1,4 +1,4 @@
-#include "speculation/cuts/key.h"
+#include "study/cut_key.h"
 
 #include "base/ascii.h"
 

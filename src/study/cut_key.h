@@ -1,5 +1,5 @@
-#ifndef HP_SPECULATION_CUTS_KEY_H
-#define HP_SPECULATION_CUTS_KEY_H
+#ifndef HP_STUDY_CUT_KEY_H
+#define HP_STUDY_CUT_KEY_H
 
 /* The key of a cut, by which profiles count states: the class of the byte before the cut, and the
  * tag after the cut or the class of the byte there. */

@@ -1,15 +1,73 @@
-#include "speculation/worker/chunk_run.h"
+/* The tokens of a chunk, from its first token boundary to its end. */
 
 #include "dom/tag.h"
-#include "speculation/open_before.h"
-#include "speculation/outer_prediction.h"
-#include "speculation/worker/budget.h"
-#include "speculation/worker/progress.h"
-#include "speculation/worker/segment.h"
+#include "speculation/dispositions.h"
+#include "speculation/outer_context.h"
+#include "speculation/worker.h"
 #include "tokenizer/content.h"
 #include "tree/query.h"
 
 #include <string.h>
+
+/*** limits for work that the merger cannot use ***/
+
+enum { CHECK_BYTES = 4 << 10 }; /* between two checks of the number of new names */
+
+/* Returns true if most of the last `bytes` are new names. Threads that enter new names wait for the
+ * lock of the table. */
+static inline bool interning_dominates(const hp_worker *w, uint32_t names_before, uint32_t bytes) {
+  enum { MIN_NAMES = 64, BYTES_PER_NAME = 32 };
+  uint32_t names = w->engine.interner.used - names_before;
+  return names > MIN_NAMES && names > bytes / BYTES_PER_NAME;
+}
+
+/* The search for growth sets a lower limit, so that short pages show what grows beyond it. */
+#ifndef HPAR_READ_AHEAD_BYTES
+#define HPAR_READ_AHEAD_BYTES (32 << 10)
+#endif
+enum { READ_AHEAD_BYTES = HPAR_READ_AHEAD_BYTES };
+
+/* Returns false if the merger is faster without the log. An entry of the log costs as much as some
+ * tokens without a node, or fewer tokens with a node. Checks the segments from `*from` on, in
+ * groups of 64. */
+static bool log_pays_off(const hp_log *log, uint32_t *from) {
+  enum { GROUP = 64, MIN_GAIN = 8, NODE_GAIN = 3, BYTES_PER_GAIN = 64 };
+  uint32_t count = log->segment_count - *from;
+  if (count < GROUP) return true;
+  uint64_t gained = 0;
+  for (const hp_segment *s = log->segments + *from; s < log->segments + log->segment_count; s++)
+    gained += s->tokens + NODE_GAIN * s->left.nodes + (s->end - s->start) / BYTES_PER_GAIN;
+  *from = log->segment_count;
+  return gained > (uint64_t)MIN_GAIN * count;
+}
+
+/* Widens the input that the tokenizer may read beyond the chunk. Returns false if that is
+ * impossible. A token may end 32 KB plus the length of the chunk after its end, and `read_ahead`
+ * bytes more. Otherwise every worker would read a long token that begins in its chunk. */
+static bool widen_input(hp_tokenizer *tokenizer, const hp_request *request, const hp_chunk_work *chunk) {
+  const char *all = request->text + request->length, *from = tokenizer->base + chunk->reach;
+  size_t bytes = READ_AHEAD_BYTES + chunk->read_ahead + (chunk->reach - chunk->cut);
+  if (tokenizer->at > from) from = tokenizer->at;
+  const char *end = (size_t)(all - from) > bytes ? from + bytes : all;
+  if (end <= tokenizer->end) return false;
+  tokenizer->end = end;
+  tokenizer->last = end == all && !request->more;
+  return true;
+}
+
+/* Returns true if the worker read more bytes for incomplete tokens than it parsed. */
+static bool wastes_bytes(const hp_worker *w) {
+  return w->wasted_bytes > 2 * READ_AHEAD_BYTES && w->wasted_bytes > w->done;
+}
+
+/*** the run ***/
+
+/* Returns true if no token is in progress: the builder and the tokenizer need nothing from the
+ * tokens before. */
+static inline bool is_at_boundary(const hp_worker *w) {
+  const hp_builder *b = &w->engine.builder;
+  return is_between_tokens(b) && w->engine.tokenizer.content == HP_CONTENT_DATA;
+}
 
 typedef enum progress {
   CONTINUE,
@@ -30,7 +88,7 @@ typedef struct chunk_run {
   bool fast_path;     /* most tokens are built in one loop */
   bool predicts_mode; /* after each deferred token */
   bool may_restart;
-  uint32_t checked_segments;    /* hp_log_pays_off has checked these */
+  uint32_t checked_segments;    /* log_pays_off has checked these */
   uint32_t begin, names_before; /* offset and number of names at the beginning of the run */
   uint32_t at, errors_before;   /* offset and number of errors before the token */
   uint32_t note_at;             /* offset of the next hp_worker_note_progress */
@@ -88,8 +146,7 @@ static bool is_at_end(chunk_run *r) {
     w->done += r->at - chunk->cut;
     return true;
   }
-  if (w->outer.minimise_log && hp_interning_dominates(w, r->names_before, r->at - r->begin) &&
-      hp_worker_is_at_boundary(w)) {
+  if (w->outer.minimise_log && interning_dominates(w, r->names_before, r->at - r->begin) && is_at_boundary(w)) {
     w->outer.now.end = r->at;
     end_early(r);
     w->saturated = true;
@@ -124,7 +181,7 @@ static inline int next_token(hp_worker *w, hp_token *token) {
 /* Returns the offset up to which plain tokens may be built in one loop. */
 static uint32_t plain_limit(const chunk_run *r) {
   const hp_outer_context *outer = &r->worker->outer;
-  uint32_t limit = r->at + HP_CHECK_BYTES < r->chunk->limit ? r->at + HP_CHECK_BYTES : r->chunk->limit;
+  uint32_t limit = r->at + CHECK_BYTES < r->chunk->limit ? r->at + CHECK_BYTES : r->chunk->limit;
   if (outer->ask_at < limit) limit = outer->ask_at;
   return outer->join < outer->join_count && outer->joins[outer->join] < limit ? outer->joins[outer->join] : limit;
 }
@@ -166,17 +223,17 @@ static void note_waste(chunk_run *r) {
   w->done += r->at - r->chunk->cut;
   if (w->source.next) return;
   w->wasted_bytes += (uint64_t)(tokenizer->end - tokenizer->base) - r->at;
-  if (hp_worker_wastes_bytes(w)) w->saturated = true;
+  if (wastes_bytes(w)) w->saturated = true;
 }
 
 /* The tokenizer needs more input: widens it, or leaves the token to the merger. */
 static progress widen_or_stop(chunk_run *r) {
   hp_worker *w = r->worker;
   hp_chunk_work *chunk = r->chunk;
-  if (!w->source.next && hp_widen_input(&w->engine.tokenizer, r->request, chunk)) return CONTINUE;
+  if (!w->source.next && widen_input(&w->engine.tokenizer, r->request, chunk)) return CONTINUE;
   note_waste(r);
   w->outer.now.begins_raw_text = is_at_raw_text(w);
-  bool clean = hp_worker_is_at_boundary(w) || w->outer.now.begins_raw_text;
+  bool clean = is_at_boundary(w) || w->outer.now.begins_raw_text;
   chunk->cut_short = true;
   chunk->is_complete = clean;
   w->outer.now.end = r->at;
@@ -278,12 +335,12 @@ static progress defer_token(chunk_run *r) {
   if (hp_sees_each_token(r->plan->strategy)) hp_skip_raw_text(tokenizer);
   do
     if (!hp_log_raw_text(w, log, t->name)) return STOP;
-  while (tokenizer->content != HP_CONTENT_DATA && !w->source.next && hp_widen_input(tokenizer, r->request, r->chunk));
+  while (tokenizer->content != HP_CONTENT_DATA && !w->source.next && widen_input(tokenizer, r->request, r->chunk));
   hp_begin_segment(w, hp_tokenizer_offset(&w->engine.tokenizer), mode, ns);
   outer->disposition = HP_DISPOSITION_LOCAL;
   if (!outer->minimise_log || tokenizer->content != HP_CONTENT_DATA) return CONTINUE;
   uint32_t checked = r->checked_segments;
-  bool pays_off = hp_log_pays_off(log, &checked);
+  bool pays_off = log_pays_off(log, &checked);
   r->checked_segments = checked;
   if (pays_off) return CONTINUE;
   end_early(r);
@@ -332,7 +389,7 @@ static progress step(chunk_run *r) {
   r->at = hp_tokenizer_offset(&w->engine.tokenizer);
   if (__builtin_expect(r->at >= r->note_at, 0)) r->note_at = hp_worker_note_progress(w, r->at);
   if (is_at_end(r)) return STOP;
-  if (outer->join < outer->join_count && r->at >= outer->joins[outer->join] && hp_worker_is_at_boundary(w)) join(r);
+  if (outer->join < outer->join_count && r->at >= outer->joins[outer->join] && is_at_boundary(w)) join(r);
   r->errors_before = r->chunk->log.errors.count;
   hp_engine_check(&w->engine);
   int kind;
@@ -372,7 +429,7 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   w->engine.builder.speculative.unsure = w->outer.follows ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;
-    hp_widen_input(&w->engine.tokenizer, request, chunk);
+    widen_input(&w->engine.tokenizer, request, chunk);
   }
   for (;;) {
     progress progress = step(&run);
