@@ -10,7 +10,7 @@ never changes unless the program makes it editable. Any number of threads may us
 >>> doc.css_first('li.a').attributes
 {'class': 'a'}
 """
-from collections.abc import Mapping as _Mapping, Sequence as _Sequence
+from collections.abc import MutableMapping as _Mapping, Sequence as _Sequence
 from typing import Any as _Any
 
 from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, library_version,

@@ -1,23 +1,45 @@
 """Changes of editable documents that consist of several changes."""
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+from typing import Any, Union
+
+from ._core import Attributes, Document, Node
+
+_MISSING: Any = object()
 
 
-def strip_tags(top, tags: Iterable[str]) -> None:
+def attributes_pop(attributes: Attributes, name: str, default: Any = _MISSING) -> Any:
+    if default is not _MISSING and name not in attributes:
+        return default
+    value = attributes[name]
+    del attributes[name]
+    return value
+
+
+# The other operations of the abstract class need only those that Attributes has.
+attributes_popitem = MutableMapping.popitem
+attributes_setdefault = MutableMapping.setdefault
+attributes_update = MutableMapping.update
+attributes_clear = MutableMapping.clear
+
+
+def strip_tags(top: Union[Document, Node], tags: Iterable[str]) -> None:
     for node in _elements(top, tags):
         node.decompose()
 
 
-def unwrap_tags(top, tags: Iterable[str], delete_empty: bool = False) -> None:
+def unwrap_tags(top: Union[Document, Node], tags: Iterable[str], delete_empty: bool = False) -> None:
     for node in _elements(top, tags):
         node.unwrap(delete_empty)
 
 
-def _elements(top, tags):
+def _elements(top: Union[Document, Node], tags: Iterable[str]) -> list[Node]:
     names = list(tags)
     return list(top.css(", ".join(names))) if names else []
 
 
-def merge_text_nodes(top) -> None:
+def merge_text_nodes(top: Node) -> None:
     for node in list(top.traverse(include_text=True)):
         if node.tag != "-text" or (node.prev is not None and node.prev.tag == "-text"):
             continue
@@ -29,3 +51,49 @@ def merge_text_nodes(top) -> None:
             node.data = "".join(text.data for text in [node, *run])
             for text in run:
                 text.decompose()
+
+
+def append(parent: Node, value: Union[str, bytes, Node]) -> None:
+    parent.insert_child(_moved(parent, value))
+
+
+def insert(parent: Node, index: int, value: Union[str, bytes, Node]) -> None:
+    children = parent.children
+    before = children[index] if -len(children) <= index < len(children) else None
+    if before is None:
+        append(parent, value)
+    elif value != before:
+        before.insert_before(_moved(parent, value))
+
+
+def _moved(parent: Node, value: Union[str, bytes, Node]) -> Union[str, bytes, Node]:
+    """The value, which leaves its place if it is a node of the same document around no part of `parent`."""
+    if isinstance(value, Node) and value.document == parent.document and value.parent is not None:
+        if value == parent or value in parent.parents:
+            raise ValueError("a node cannot move into itself")
+        value.decompose()
+    return value
+
+
+def extract(node: Node) -> Node:
+    node.decompose()
+    return node
+
+
+def clear(node: Node) -> None:
+    for child in node.children:
+        child.decompose()
+
+
+def wrap(node: Node, element: Union[str, Node]) -> Node:
+    around = node.document.create_tag(element) if isinstance(element, str) else element
+    if around == node or around in node.parents:
+        raise ValueError("a node cannot move into itself")
+    if around.document != node.document:
+        raise ValueError("the element is one of another document")
+    if around.parent is not None:
+        around.decompose()
+    node.insert_before(around)
+    node.decompose()
+    around.insert_child(node)
+    return around

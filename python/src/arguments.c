@@ -186,3 +186,18 @@ void hp_py_return_parser(hp_py_state *state, hpar_parser *parser) {
   else
     hpar_parser_destroy(parser);
 }
+
+PyObject *hp_py_open_input(PyObject *value) {
+  if (PyUnicode_Check(value) || PyObject_CheckBuffer(value)) return Py_NewRef(value);
+  const bool path = PyObject_HasAttrString(value, "__fspath__");
+  if (!path) return PyObject_HasAttrString(value, "read") ? PyObject_CallMethod(value, "read", NULL) : Py_NewRef(value);
+  PyObject *io = PyImport_ImportModule("io"), *contents = NULL;
+  PyObject *file = io ? PyObject_CallMethod(io, "open", "Os", value, "rb") : NULL;
+  if (file) contents = PyObject_CallMethod(file, "read", NULL);
+  PyObject *closed = contents ? PyObject_CallMethod(file, "close", NULL) : NULL;
+  if (!closed) Py_CLEAR(contents);
+  Py_XDECREF(closed);
+  Py_XDECREF(file);
+  Py_XDECREF(io);
+  return contents;
+}

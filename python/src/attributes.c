@@ -96,7 +96,7 @@ static int find(PyObject *self, PyObject *name, hpar_attribute *attribute) {
   return 0;
 }
 
-static PyObject *subscript(PyObject *self, PyObject *name) {
+PyObject *hp_py_attribute_of(PyObject *self, PyObject *name) {
   hpar_attribute a;
   int found = find(self, name, &a);
   if (found > 0) return hp_py_string(a.value);
@@ -104,8 +104,8 @@ static PyObject *subscript(PyObject *self, PyObject *name) {
   return NULL;
 }
 
-/* Sets or deletes an attribute. Those with a namespace stay as they are. */
-static int assign(PyObject *self, PyObject *name, PyObject *value) {
+/* Those with a namespace stay as they are. */
+int hp_py_assign_attribute(PyObject *self, PyObject *name, PyObject *value) {
   const hp_py_node *n = (hp_py_node *)self;
   hpar_attribute a;
   int found = find(self, name, &a);
@@ -150,7 +150,7 @@ static PyObject *represent(PyObject *self) {
   return text;
 }
 
-static PyObject *get(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+PyObject *hp_py_get_attribute(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
   static const char *const names[] = {"name", "default"};
   static const hp_py_signature signature = {"get", names, 2, 1, 2};
   PyObject *values[2];
@@ -162,7 +162,7 @@ static PyObject *get(PyObject *self, PyObject *const *arguments, Py_ssize_t coun
 }
 
 static PyObject *sget(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-  PyObject *value = get(self, arguments, count, keywords);
+  PyObject *value = hp_py_get_attribute(self, arguments, count, keywords);
   if (value != Py_None) return value;
   Py_DECREF(value);
   return PyUnicode_FromString("");
@@ -180,8 +180,40 @@ BY_DICT(keys, PyDict_Keys)
 BY_DICT(values_of, PyDict_Values)
 BY_DICT(items, PyDict_Items)
 
+/* Equal to any mapping with the same items. */
+static PyObject *compare(PyObject *left, PyObject *right, int operation) {
+  const hp_py_state *state = ((hp_py_node *)left)->document->state;
+  if ((operation != Py_EQ && operation != Py_NE) || (!PyDict_Check(right) && !Py_IS_TYPE(right, state->attributes)))
+    return Py_NewRef(Py_NotImplemented);
+  PyObject *a = to_dict(left), *b = PyDict_Check(right) ? Py_NewRef(right) : to_dict(right);
+  PyObject *result = a && b ? PyObject_RichCompare(a, b, operation) : NULL;
+  Py_XDECREF(a);
+  Py_XDECREF(b);
+  return result;
+}
+
+#define IN_PYTHON(name)                                                                      \
+  static PyObject *name(PyObject *self, PyObject *const *a, Py_ssize_t count, PyObject *k) { \
+    return hp_py_delegate("hpar.editing", "attributes_" #name, self, a, count, k);           \
+  }
+IN_PYTHON(pop)
+IN_PYTHON(popitem)
+IN_PYTHON(setdefault)
+IN_PYTHON(update)
+IN_PYTHON(clear)
+
+#define CHANGE(name, text) \
+  { #name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, PyDoc_STR(text) }
+
 static PyMethodDef methods[] = {
-    {"get", (PyCFunction)(void (*)(void))get, METH_FASTCALL | METH_KEYWORDS,
+    CHANGE(pop, "pop($self, name, default=...)\n--\n\nRemoves an attribute, and returns its value or `default`."),
+    CHANGE(popitem, "popitem($self)\n--\n\nRemoves the first attribute, and returns it as a pair."),
+    CHANGE(setdefault,
+           "setdefault($self, name, default='')\n--\n\nReturns the value of an attribute, and sets it first "
+           "if it is missing."),
+    CHANGE(update, "update($self, other=(), /, **attributes)\n--\n\nSets attributes, as dict.update() does."),
+    CHANGE(clear, "clear($self)\n--\n\nRemoves all attributes."),
+    {"get", (PyCFunction)(void (*)(void))hp_py_get_attribute, METH_FASTCALL | METH_KEYWORDS,
      PyDoc_STR("get($self, name, default=None)\n--\n\nReturns the value of an attribute, or `default`.")},
     {"sget", (PyCFunction)(void (*)(void))sget, METH_FASTCALL | METH_KEYWORDS,
      PyDoc_STR("sget($self, name, default='')\n--\n\nReturns the value of an attribute, or `default`.")},
@@ -199,8 +231,10 @@ static PyType_Slot slots[] = {
     {Py_tp_iter, iterate},
     {Py_tp_repr, represent},
     {Py_tp_methods, methods},
-    {Py_mp_subscript, subscript},
-    {Py_mp_ass_subscript, assign},
+    {Py_tp_richcompare, compare},
+    {Py_tp_hash, PyObject_HashNotImplemented},
+    {Py_mp_subscript, hp_py_attribute_of},
+    {Py_mp_ass_subscript, hp_py_assign_attribute},
     {Py_mp_length, length_of},
     {Py_sq_contains, contains},
     {0, NULL},

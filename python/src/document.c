@@ -155,13 +155,17 @@ PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t c
   hp_py_state *state = PyModule_GetState(module);
   if (!hp_py_arguments(&signature, arguments, count, keywords, values) || !hp_py_read_options(&options, values + 1))
     return NULL;
-  if (PyUnicode_Check(values[0])) {
+  PyObject *input = hp_py_open_input(values[0]);
+  if (!input) return NULL;
+  if (PyUnicode_Check(input)) {
     PyObject *checked = hp_py_check_encoding(module, values[1 + HP_PY_ENCODING] ? values[1 + HP_PY_ENCODING] : Py_None);
     Py_XDECREF(checked);
+    if (!checked) Py_CLEAR(input);
     if (!checked) return NULL;
     options.c.encoding = "utf-8";
   }
-  hp_py_document *d = hp_py_new_document(state, values[0], &options);
+  hp_py_document *d = hp_py_new_document(state, input, &options);
+  Py_DECREF(input);
   hpar_parser *parser = d ? hp_py_take_parser(state) : NULL;
   if (!parser) {
     Py_XDECREF((PyObject *)d);
@@ -211,6 +215,63 @@ static PyObject *get_body(PyObject *self, void *closure) {
   (void)closure;
   hp_py_document *d = (hp_py_document *)self;
   return hp_py_new_node(d, body_of(d));
+}
+
+static PyObject *get_title(PyObject *self, void *closure) {
+  (void)closure;
+  hp_py_document *d = (hp_py_document *)self;
+  hpar_node title = hpar_document_title(d->tree);
+  if (!title) return Py_NewRef(Py_None);
+  const hpar_text_options options = {HPAR_TEXT_OPTIONS_INIT, .all_elements = true};
+  hp_py_buffer buffer = {NULL, 0, 0};
+  hpar_status status = hpar_text(d->tree, title, &options, hp_py_write, &buffer);
+  return hp_py_buffer_str(&buffer, status);
+}
+
+static PyObject *get_children(PyObject *self, void *closure) {
+  (void)closure;
+  hp_py_document *d = (hp_py_document *)self;
+  return hp_py_related(d, hpar_document_root(d->tree), HP_PY_CHILDREN);
+}
+
+static PyObject *get_descendants(PyObject *self, void *closure) {
+  (void)closure;
+  hp_py_document *d = (hp_py_document *)self;
+  return hp_py_related(d, hpar_document_root(d->tree), HP_PY_DESCENDANTS);
+}
+
+static PyObject *iterate(PyObject *self) {
+  hp_py_document *d = (hp_py_document *)self;
+  return hp_py_iter_children(d, hpar_document_root(d->tree));
+}
+
+static Py_ssize_t length_of(PyObject *self) {
+  const hp_py_document *d = (hp_py_document *)self;
+  return hp_py_count_children(d, hpar_document_root(d->tree));
+}
+
+static int is_true(PyObject *self) {
+  (void)self;
+  return 1;
+}
+
+static PyObject *represent(PyObject *self) {
+  hp_py_document *d = (hp_py_document *)self;
+  const hpar_node root = hpar_document_root(d->tree);
+  PyThreadState *saved = hp_py_begin_read(d);
+  size_t count = 0;
+  for (hpar_node n = root; n; n = hpar_node_walk(d->tree, root, n)) count++;
+  hp_py_end_read(d, saved);
+  PyObject *title = get_title(self, NULL), *number = title ? PyLong_FromSize_t(count) : NULL;
+  PyObject *comma = number ? PyUnicode_FromString(",") : NULL, *grouped = comma ? PyObject_Format(number, comma) : NULL;
+  PyObject *text = NULL;
+  if (grouped && title == Py_None) text = PyUnicode_FromFormat("<Document %U nodes>", grouped);
+  if (grouped && title != Py_None) text = PyUnicode_FromFormat("<Document %R %U nodes>", title, grouped);
+  Py_XDECREF(grouped);
+  Py_XDECREF(comma);
+  Py_XDECREF(number);
+  Py_XDECREF(title);
+  return text;
 }
 
 static PyObject *get_node(PyObject *self, void *closure) {
@@ -280,6 +341,9 @@ static PyObject *get_errors(PyObject *self, void *closure) {
   }
 FROM_ROOT(css)
 FROM_ROOT(css_first)
+FROM_ROOT(get_text)
+#define document_select document_css
+#define document_select_one document_css_first
 FROM_ROOT(iter)
 FROM_ROOT(traverse)
 FROM_ROOT(links)
@@ -316,6 +380,10 @@ static PyObject *document_columns(PyObject *self, PyObject *ignored) {
   return hp_py_table((hp_py_document *)self);
 }
 
+static PyObject *document_sequence(PyObject *self, PyObject *list) {
+  return hp_py_sequence((hp_py_document *)self, list);
+}
+
 static PyObject *document_events(PyObject *self, PyObject *ignored) {
   (void)ignored;
   return hp_py_events((hp_py_document *)self);
@@ -349,6 +417,8 @@ IN_PYTHON(rewrite, "hpar.rewriting", "_of_document")
 IN_PYTHON(to_etree, "hpar.trees", "to_etree")
 IN_PYTHON(to_dom, "hpar.trees", "to_dom")
 IN_PYTHON(to_lxml, "hpar.trees", "to_lxml")
+IN_PYTHON(find, "hpar.finding", "find")
+IN_PYTHON(find_all, "hpar.finding", "find_all")
 IN_PYTHON(strip_tags, "hpar.editing", "strip_tags")
 IN_PYTHON(unwrap_tags, "hpar.editing", "unwrap_tags")
 
@@ -367,6 +437,16 @@ static PyMethodDef methods[] = {
            "Returns the first element that matches, or `default`.\n\n"
            "With `strict`, ValueError is raised if several elements match.\n\n"
            ">>> hpar.parse('<p>a<p>b').css_first('p').text()\n'a'"),
+    METHOD(select, KEYWORDS, "select($self, selector, *, threads=1)\n--\n\nThe same as css()."),
+    METHOD(select_one, KEYWORDS,
+           "select_one($self, selector, default=None, strict=False)\n--\n\nThe same as css_first()."),
+    METHOD(find, KEYWORDS,
+           "find($self, name=None, attrs={}, *, recursive=True, string=None, **attributes)\n--\n\n"
+           "Returns the first element with this name and these attributes, or None: see Node.find_all.\n\n"
+           ">>> hpar.parse('<p>1<p id=x>2').find('p', id='x').text()\n'2'"),
+    METHOD(find_all, KEYWORDS,
+           "find_all($self, name=None, attrs={}, *, recursive=True, string=None, limit=None, **attributes)\n--\n\n"
+           "Returns the elements with this name and these attributes: see Node.find_all."),
     METHOD(css_matches, METH_O,
            "css_matches($self, selector, /)\n--\n\n"
            "Returns whether an element matches the selector.\n\n"
@@ -379,6 +459,11 @@ static PyMethodDef methods[] = {
            "text($self, deep=True, separator='', strip=False, skip_empty=False)\n--\n\n"
            "Returns the text of the body, as Node.text() does.\n\n"
            ">>> hpar.parse('<p> a <p> b ').text(separator='|', strip=True)\n'a|b'"),
+    METHOD(get_text, KEYWORDS,
+           "get_text($self, separator='', strip=False)\n--\n\n"
+           "Returns the text as Beautiful Soup does: without that of scripts and styles below. `strip` removes white\n"
+           "space around each text, and leaves out texts that are empty then.\n\n"
+           ">>> hpar.parse('<p> a <script>b</script><b> c ').get_text('-', strip=True)\n'a-c'"),
     METHOD(readable_text, KEYWORDS,
            "readable_text($self, *, all=False)\n--\n\n"
            "Returns the text as a reader sees it: without hidden elements, scripts and styles, with line breaks at\n"
@@ -462,6 +547,7 @@ static PyMethodDef methods[] = {
            ">>> doc.body.inner_html\n'<p>ab</p>'"),
     {"_columns", document_columns, METH_NOARGS, NULL},
     {"_events", document_events, METH_NOARGS, NULL},
+    {"_sequence", document_sequence, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -469,6 +555,12 @@ static PyGetSetDef members[] = {
     {"root", get_root, NULL, PyDoc_STR("The html element, or the first element of a fragment."), NULL},
     {"head", get_head, NULL, PyDoc_STR("The head element, or None."), NULL},
     {"body", get_body, NULL, PyDoc_STR("The body or frameset element, or None."), NULL},
+    {"title", get_title, NULL,
+     PyDoc_STR("The text of the title as browsers show it, or None without a title element.\n\n"
+               ">>> hpar.parse('<title> a\\n b </title>').title\n'a b'"),
+     NULL},
+    {"children", get_children, NULL, PyDoc_STR("The children of the document node as a sequence."), NULL},
+    {"descendants", get_descendants, NULL, PyDoc_STR("All nodes below the document node, in document order."), NULL},
     {"node", get_node, NULL, PyDoc_STR("The document node."), NULL},
     {"html", get_html, NULL, PyDoc_STR("The document as HTML, by the standard's serialisation."), NULL},
     {"tree", get_tree, NULL, PyDoc_STR("The tree in the format of html5lib-tests, one line a node."), NULL},
@@ -496,6 +588,10 @@ static PyType_Slot slots[] = {
          "A parsed page. hpar.parse makes it. It never changes unless it is editable, and threads may share it.")},
     {Py_tp_dealloc, free_document},
     {Py_tp_traverse, traverse_document},
+    {Py_tp_repr, represent},
+    {Py_tp_iter, iterate},
+    {Py_mp_length, length_of},
+    {Py_nb_bool, is_true},
     {Py_tp_methods, methods},
     {Py_tp_getset, members},
     {Py_tp_members, offsets},

@@ -269,6 +269,15 @@ int hp_py_set_data(PyObject *self, PyObject *value, void *closure) {
   return check(n->document, hpar_node_set_text(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
 }
 
+int hp_py_set_text(PyObject *self, PyObject *value, void *closure) {
+  const hp_py_node *n = (hp_py_node *)self;
+  hpar_string text;
+  (void)closure;
+  hpar_editor *edit = begin(n->document);
+  if (!edit || !read_new_value(value, &text)) return -1;
+  return check(n->document, hpar_node_set_text(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
+}
+
 int hp_py_set_inner_html(PyObject *self, PyObject *value, void *closure) {
   const hp_py_node *n = (hp_py_node *)self;
   hpar_string text;

@@ -88,15 +88,18 @@ static int traverse_batch(PyObject *self, visitproc visit, void *arg) {
 
 /* Makes a document for each input. All are str, or none is: only one encoding applies to a batch. */
 static bool add_inputs(batch *b, PyObject *list) {
-  bool text = b->count && PyUnicode_Check(PyList_GetItem(list, 0));
-  if (text) b->options.c.encoding = "utf-8";
+  bool text = false;
   for (size_t i = 0; i < b->count; i++) {
-    PyObject *input = PyList_GetItem(list, (Py_ssize_t)i);
-    if (PyUnicode_Check(input) != text) {
+    PyObject *input = hp_py_open_input(PyList_GetItem(list, (Py_ssize_t)i));
+    if (!input) return false;
+    if (!i) text = PyUnicode_Check(input);
+    if (text) b->options.c.encoding = "utf-8";
+    hp_py_document *d = NULL;
+    if (PyUnicode_Check(input) != text)
       PyErr_SetString(PyExc_TypeError, "a batch has either str or bytes as inputs, not both");
-      return false;
-    }
-    hp_py_document *d = hp_py_new_document(b->state, input, &b->options);
+    else
+      d = hp_py_new_document(b->state, input, &b->options);
+    Py_DECREF(input);
     if (!d) return false;
     b->documents[i] = d;
     b->inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = d->bytes, .length = d->length, .document = d->tree};

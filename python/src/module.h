@@ -136,6 +136,9 @@ void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text)
 hpar_parser *hp_py_take_parser(hp_py_state *state);
 void hp_py_return_parser(hp_py_state *state, hpar_parser *parser);
 
+/* Returns the contents of a path or of an open file, and any other value as it is. */
+PyObject *hp_py_open_input(PyObject *value);
+
 /*** strings.c ***/
 
 hpar_status hp_py_write(const char *bytes, size_t length, void *buffer);
@@ -186,6 +189,7 @@ PyObject *hp_py_decompose(PyObject *node, PyObject *const *arguments, Py_ssize_t
 PyObject *hp_py_unwrap(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 PyObject *hp_py_clone(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 int hp_py_set_data(PyObject *node, PyObject *value, void *closure);
+int hp_py_set_text(PyObject *node, PyObject *value, void *closure);
 int hp_py_set_inner_html(PyObject *node, PyObject *value, void *closure);
 
 /* Methods of documents. */
@@ -212,6 +216,10 @@ extern PyType_Spec hp_py_attributes_spec;
 PyObject *hp_py_attribute_dict(hp_py_document *document, hpar_node element);
 PyObject *hp_py_new_attributes(hp_py_document *document, hpar_node element);
 PyObject *hp_py_attribute_positions(hp_py_document *document, hpar_node element);
+/* What a node and its mapping of attributes share, because both are an hp_py_node. */
+PyObject *hp_py_attribute_of(PyObject *self, PyObject *name);
+int hp_py_assign_attribute(PyObject *self, PyObject *name, PyObject *value);
+PyObject *hp_py_get_attribute(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 
 /*** walk.c ***/
 
@@ -220,8 +228,24 @@ PyObject *hp_py_iter(hp_py_document *document, hpar_node top, PyObject *const *a
                      PyObject *keywords);
 PyObject *hp_py_traverse(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
                          PyObject *keywords);
+PyObject *hp_py_iter_children(hp_py_document *document, hpar_node top);
+
+/* Nodes relative to a node, as a sequence. */
+typedef enum hp_py_relation {
+  HP_PY_CHILDREN,
+  HP_PY_DESCENDANTS,
+  HP_PY_PARENTS,
+  HP_PY_NEXT_SIBLINGS,
+  HP_PY_PREVIOUS_SIBLINGS
+} hp_py_relation;
+PyObject *hp_py_related(hp_py_document *document, hpar_node node, hp_py_relation relation);
+Py_ssize_t hp_py_count_children(const hp_py_document *document, hpar_node node);
 
 /*** text.c ***/
+
+/* Text as Beautiful Soup has it: without that of scripts and styles below `top`. */
+PyObject *hp_py_get_text(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                         PyObject *keywords);
 
 PyObject *hp_py_text(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
                      PyObject *keywords);
@@ -242,6 +266,8 @@ PyObject *hp_py_css_first(hp_py_document *document, hpar_node top, PyObject *con
 /* Returns whether `top`, or an element below it, matches. */
 PyObject *hp_py_css_matches(hp_py_document *document, hpar_node top, PyObject *selector);
 PyObject *hp_py_any_css_matches(hp_py_document *document, hpar_node top, PyObject *selectors);
+/* Makes a sequence of the Node objects of a list. */
+PyObject *hp_py_sequence(hp_py_document *document, PyObject *list);
 PyObject *hp_py_matches(hp_py_document *document, hpar_node element, PyObject *selector);
 
 /*** links.c ***/

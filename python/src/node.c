@@ -174,10 +174,132 @@ static PyObject *get_attribute_positions(PyObject *self, void *closure) {
   return need_positions(n) ? hp_py_attribute_positions(n->document, n->handle) : NULL;
 }
 
+#define RELATED(name, relation)                                \
+  static PyObject *get_##name(PyObject *self, void *closure) { \
+    (void)closure;                                             \
+    const hp_py_node *n = (hp_py_node *)self;                  \
+    return hp_py_related(n->document, n->handle, relation);    \
+  }
+RELATED(children, HP_PY_CHILDREN)
+RELATED(descendants, HP_PY_DESCENDANTS)
+RELATED(parents, HP_PY_PARENTS)
+RELATED(next_siblings, HP_PY_NEXT_SIBLINGS)
+RELATED(previous_siblings, HP_PY_PREVIOUS_SIBLINGS)
+
+/* The only text below the element, through elements with one child. */
+static PyObject *get_string(PyObject *self, void *closure) {
+  (void)closure;
+  const hp_py_node *n = (hp_py_node *)self;
+  const hpar_document *tree = n->document->tree;
+  hpar_node node = n->handle, child = hpar_node_first_child(tree, node);
+  for (; child && !hpar_node_next(tree, child); child = hpar_node_first_child(tree, node)) node = child;
+  hpar_node_type kind = hpar_node_kind(tree, node);
+  if (kind != HPAR_NODE_TEXT && kind != HPAR_NODE_COMMENT) return Py_NewRef(Py_None);
+  return hp_py_string(hpar_node_data(tree, node));
+}
+
+#define LIST_IN_PYTHON(name)                                           \
+  static PyObject *get_##name(PyObject *self, void *closure) {         \
+    (void)closure;                                                     \
+    return hp_py_delegate("hpar.finding", #name, self, NULL, 0, NULL); \
+  }
+LIST_IN_PYTHON(strings)
+LIST_IN_PYTHON(stripped_strings)
+
+/*** as a container ***/
+
+static PyObject *iterate(PyObject *self) {
+  hp_py_node *n = (hp_py_node *)self;
+  return hp_py_iter_children(n->document, n->handle);
+}
+
+static Py_ssize_t length_of(PyObject *self) {
+  const hp_py_node *n = (hp_py_node *)self;
+  return hp_py_count_children(n->document, n->handle);
+}
+
+/* An element without children is true, unlike other objects without items. */
+static int is_true(PyObject *self) {
+  (void)self;
+  return 1;
+}
+
+static bool is_name(PyObject *key) {
+  if (!PyUnicode_Check(key))
+    PyErr_Format(PyExc_TypeError, "the name of an attribute must be str, not %R; `children` has the nodes",
+                 Py_TYPE(key));
+  return PyUnicode_Check(key);
+}
+
+static PyObject *subscript(PyObject *self, PyObject *key) {
+  return is_name(key) ? hp_py_attribute_of(self, key) : NULL;
+}
+
+static int assign(PyObject *self, PyObject *key, PyObject *value) {
+  return is_name(key) ? hp_py_assign_attribute(self, key, value) : -1;
+}
+
+/* `text` is a method, as in selectolax, and yet it can be set, as in lxml. */
+static int set_member(PyObject *self, PyObject *name, PyObject *value) {
+  if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, "text"))
+    return PyObject_GenericSetAttr(self, name, value);
+  return hp_py_set_text(self, value, NULL);
+}
+
+/*** the representation ***/
+
+enum { SHOWN_BYTES = 60, SHOWN_ATTRIBUTES = 8 };
+
+static bool add(hp_py_buffer *buffer, const char *bytes, size_t length) { return !hp_py_write(bytes, length, buffer); }
+
+/* Adds the beginning of a text, up to the end of a character. */
+static bool add_beginning(hp_py_buffer *buffer, hpar_string s) {
+  static const char ellipsis[] = "\xe2\x80\xa6";
+  size_t length = s.length;
+  if (length > SHOWN_BYTES)
+    for (length = SHOWN_BYTES; length && (s.bytes[length] & 0xC0) == 0x80;) length--;
+  return add(buffer, s.bytes, length) && (length == s.length || add(buffer, ellipsis, sizeof ellipsis - 1));
+}
+
+static bool add_attribute(hp_py_buffer *buffer, const hpar_attribute *a) {
+  bool fine = add(buffer, " ", 1);
+  if (a->prefix.length) fine = fine && add(buffer, a->prefix.bytes, a->prefix.length) && add(buffer, ":", 1);
+  fine = fine && add(buffer, a->local_name.bytes, a->local_name.length);
+  if (!fine || !a->value.length) return fine;
+  return add(buffer, "=\"", 2) && add_beginning(buffer, a->value) && add(buffer, "\"", 1);
+}
+
+static PyObject *represent_element(const hp_py_node *n) {
+  hp_py_buffer buffer = {NULL, 0, 0};
+  hpar_attribute a;
+  hpar_string name = hpar_node_name(n->document->tree, n->handle);
+  bool fine = add(&buffer, "<", 1) && add(&buffer, name.bytes, name.length);
+  size_t i = 0;
+  for (; fine && i < SHOWN_ATTRIBUTES && hpar_node_attribute_at(n->document->tree, n->handle, i, &a); i++)
+    fine = add_attribute(&buffer, &a);
+  if (fine && i < hpar_node_attribute_count(n->document->tree, n->handle)) fine = add(&buffer, " \xe2\x80\xa6", 4);
+  fine = fine && add(&buffer, ">", 1);
+  return hp_py_buffer_str(&buffer, fine ? HPAR_OK : HPAR_ERROR_MEMORY);
+}
+
 static PyObject *represent(PyObject *self) {
-  PyObject *tag = get_tag(self, NULL);
-  PyObject *text = tag ? PyUnicode_FromFormat("<Node %U>", tag) : NULL;
-  Py_XDECREF(tag);
+  const hp_py_node *n = (hp_py_node *)self;
+  hpar_node_type kind = kind_of(n);
+  if (kind == HPAR_NODE_ELEMENT) return represent_element(n);
+  if (kind == HPAR_NODE_DOCUMENT) return PyUnicode_FromString("<document>");
+  if (kind == HPAR_NODE_FRAGMENT) return PyUnicode_FromString("<fragment>");
+  if (kind == HPAR_NODE_DOCTYPE) {
+    PyObject *name = get_name(self, NULL), *text = name ? PyUnicode_FromFormat("<!DOCTYPE %U>", name) : NULL;
+    Py_XDECREF(name);
+    return text;
+  }
+  hp_py_buffer buffer = {NULL, 0, 0};
+  bool fine = add_beginning(&buffer, hpar_node_data(n->document->tree, n->handle));
+  PyObject *data = hp_py_buffer_str(&buffer, fine ? HPAR_OK : HPAR_ERROR_MEMORY);
+  PyObject *type = get_type(self, NULL), *text = NULL;
+  if (data && type) text = PyUnicode_FromFormat("<%U %R>", type, data);
+  Py_XDECREF(type);
+  Py_XDECREF(data);
   return text;
 }
 
@@ -190,6 +312,10 @@ static PyObject *represent(PyObject *self) {
   }
 OF_NODE(css)
 OF_NODE(css_first)
+#define node_select node_css
+#define node_select_one node_css_first
+#define node_get hp_py_get_attribute
+OF_NODE(get_text)
 OF_NODE(iter)
 OF_NODE(traverse)
 OF_NODE(links)
@@ -215,13 +341,21 @@ static PyObject *node_resources(PyObject *self, PyObject *ignored) {
   return hp_py_resources(n->document, n->handle);
 }
 
-#define IN_PYTHON(name)                                                                             \
+#define IN_PYTHON(module, name)                                                                     \
   static PyObject *node_##name(PyObject *self, PyObject *const *a, Py_ssize_t count, PyObject *k) { \
-    return hp_py_delegate("hpar.editing", #name, self, a, count, k);                                \
+    return hp_py_delegate(module, #name, self, a, count, k);                                        \
   }
-IN_PYTHON(strip_tags)
-IN_PYTHON(unwrap_tags)
-IN_PYTHON(merge_text_nodes)
+IN_PYTHON("hpar.editing", strip_tags)
+IN_PYTHON("hpar.editing", unwrap_tags)
+IN_PYTHON("hpar.editing", merge_text_nodes)
+IN_PYTHON("hpar.editing", append)
+IN_PYTHON("hpar.editing", insert)
+IN_PYTHON("hpar.editing", extract)
+IN_PYTHON("hpar.editing", clear)
+IN_PYTHON("hpar.editing", wrap)
+IN_PYTHON("hpar.finding", find)
+IN_PYTHON("hpar.finding", find_all)
+IN_PYTHON("hpar.finding", closest)
 
 #define KEYWORDS METH_FASTCALL | METH_KEYWORDS
 #define METHOD(name, flags, text) \
@@ -238,6 +372,30 @@ static PyMethodDef methods[] = {
     METHOD(css_first, KEYWORDS,
            "css_first($self, selector, default=None, strict=False)\n--\n\n"
            "Returns the first element below this node that matches, or `default`."),
+    METHOD(select, KEYWORDS, "select($self, selector, *, threads=1)\n--\n\nThe same as css()."),
+    METHOD(select_one, KEYWORDS,
+           "select_one($self, selector, default=None, strict=False)\n--\n\nThe same as css_first()."),
+    METHOD(find, KEYWORDS,
+           "find($self, name=None, attrs={}, *, recursive=True, string=None, **attributes)\n--\n\n"
+           "Returns the first element that find_all() would return, or None."),
+    METHOD(find_all, KEYWORDS,
+           "find_all($self, name=None, attrs={}, *, recursive=True, string=None, limit=None, **attributes)\n--\n\n"
+           "Returns the elements below with this name and these attributes, as Beautiful Soup does.\n\n"
+           "A name or value is a str, a compiled pattern, a function, a list of these, True (any) or, for a value,\n"
+           "None (missing). `class_` stands for the attribute class, of which one class suffices. `string` tests\n"
+           "the element's `string`; without a name and attributes, texts are returned.\n\n"
+           ">>> doc = hpar.parse('<p class=\"a b\">1<p id=x>2<i>3')\n"
+           ">>> doc.find('p', class_='a'), doc.find_all(['p', 'i'], id=None)[1:], doc.find(id=True).text()\n"
+           "(<p class=\"a b\">, [<i>], '23')"),
+    METHOD(closest, KEYWORDS,
+           "closest($self, selector)\n--\n\n"
+           "Returns the nearest of this element and its parents that matches, or None.\n\n"
+           ">>> hpar.parse('<table><tr><td>a').find('td').closest('table')\n<table>"),
+    METHOD(get, KEYWORDS,
+           "get($self, name, default=None)\n--\n\n"
+           "Returns the value of an attribute, or `default`. node[name] raises KeyError if it is missing.\n\n"
+           ">>> link = hpar.parse('<a href=b>').find('a')\n"
+           ">>> link['href'], link.get('rel')\n('b', None)"),
     METHOD(css_matches, METH_O,
            "css_matches($self, selector, /)\n--\n\n"
            "Returns whether this element, or an element below it, matches."),
@@ -255,6 +413,11 @@ static PyMethodDef methods[] = {
            "`skip_empty` leaves out texts of ASCII white space only.\n\n"
            ">>> p = hpar.parse('<p>a <b> b </b>').css_first('p')\n"
            ">>> p.text(), p.text(deep=False), p.text(separator='-', strip=True)\n('a  b ', 'a ', 'a-b')"),
+    METHOD(get_text, KEYWORDS,
+           "get_text($self, separator='', strip=False)\n--\n\n"
+           "Returns the text as Beautiful Soup does: without that of scripts and styles below. `strip` removes white\n"
+           "space around each text, and leaves out texts that are empty then.\n\n"
+           ">>> hpar.parse('<p> a <script>b</script><b> c ').get_text('-', strip=True)\n'a-c'"),
     METHOD(readable_text, KEYWORDS,
            "readable_text($self, *, all=False)\n--\n\n"
            "Returns the text as a reader sees it: without hidden elements, scripts and styles, with line breaks at\n"
@@ -304,6 +467,23 @@ static PyMethodDef methods[] = {
     CHANGE(insert_child, METH_O,
            "insert_child($self, value, /)\n--\n\n"
            "Inserts a text or a node after the last child, as insert_before() does."),
+    METHOD(append, KEYWORDS,
+           "append($self, value)\n--\n\nInserts a text or a node after the last child. A node of this document moves."),
+    METHOD(insert, KEYWORDS,
+           "insert($self, index, value)\n--\n\n"
+           "Inserts a text or a node as the child with this index. A node of this document moves.\n\n"
+           ">>> doc = hpar.parse('<ul><li>1<li>2', editable=True)\n"
+           ">>> items = doc.find('ul')\n"
+           ">>> items.insert(0, items.children[-1])\n"
+           ">>> items.text()\n'21'"),
+    METHOD(extract, KEYWORDS, "extract($self)\n--\n\nRemoves this node from the tree, and returns it."),
+    METHOD(clear, KEYWORDS, "clear($self)\n--\n\nRemoves all children."),
+    METHOD(wrap, KEYWORDS,
+           "wrap($self, element)\n--\n\n"
+           "Puts `element`, a Node or a name, in the place of this node, and this node into it. Returns `element`.\n\n"
+           ">>> doc = hpar.parse('<p>a<b>c</b>', editable=True)\n"
+           ">>> doc.find('b').wrap('i')['id'] = 'x'\n"
+           ">>> doc.body.inner_html\n'<p>a<i id=\"x\"><b>c</b></i></p>'"),
     CHANGE(clone, KEYWORDS,
            "clone($self, deep=True)\n--\n\nReturns a copy without a parent; `deep`: with its content."),
     METHOD(strip_tags, KEYWORDS,
@@ -347,6 +527,30 @@ static PyGetSetDef properties[] = {
                ">>> doc.css_first('tr').html\n'<tr><td>a</td><td>b</td></tr>'"),
      NULL},
     {"parent", get_parent, NULL, PyDoc_STR("The parent, or None."), NULL},
+    {"children", get_children, NULL,
+     PyDoc_STR("The children as a sequence, with texts and comments. Iteration over a node is over the children.\n\n"
+               ">>> p = hpar.parse('<p>a<b>c</b>').find('p')\n"
+               ">>> p.children, len(p), [child.type for child in p]\n"
+               "([<text 'a'>, <b>], 2, ['text', 'element'])"),
+     NULL},
+    {"descendants", get_descendants, NULL, PyDoc_STR("All nodes below this one as a sequence, in document order."),
+     NULL},
+    {"parents", get_parents, NULL, PyDoc_STR("The parent, its parent and so on, as a sequence."), NULL},
+    {"next_siblings", get_next_siblings, NULL, PyDoc_STR("The later siblings as a sequence, the next one first."),
+     NULL},
+    {"previous_siblings", get_previous_siblings, NULL,
+     PyDoc_STR("The earlier siblings as a sequence, the nearest first."), NULL},
+    {"string", get_string, hp_py_set_text,
+     PyDoc_STR("The text of an element with one text and nothing else below it, or None. In editable documents, a new\n"
+               "value takes the place of all children.\n\n"
+               ">>> doc = hpar.parse('<p><b>a</b>', editable=True)\n"
+               ">>> doc.find('p').string\n'a'\n"
+               ">>> doc.find('p').string = '1 < 2'\n"
+               ">>> doc.find('p').html\n'<p>1 &lt; 2</p>'"),
+     NULL},
+    {"strings", get_strings, NULL, PyDoc_STR("The data of the texts below, as a list."), NULL},
+    {"stripped_strings", get_stripped_strings, NULL,
+     PyDoc_STR("The data of the texts below without white space around it, as a list without empty ones."), NULL},
     {"child", get_first_child, NULL, PyDoc_STR("The first child, or None."), NULL},
     {"first_child", get_first_child, NULL, PyDoc_STR("The first child, or None."), NULL},
     {"last_child", get_last_child, NULL, PyDoc_STR("The last child, or None."), NULL},
@@ -385,6 +589,12 @@ static PyType_Slot slots[] = {
     {Py_tp_richcompare, compare_nodes},
     {Py_tp_hash, hash_node},
     {Py_tp_repr, represent},
+    {Py_tp_iter, iterate},
+    {Py_tp_setattro, set_member},
+    {Py_mp_length, length_of},
+    {Py_mp_subscript, subscript},
+    {Py_mp_ass_subscript, assign},
+    {Py_nb_bool, is_true},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0, NULL},

@@ -218,6 +218,22 @@ PyObject *hp_py_new_nodes(hp_py_document *d, hpar_node *handles, size_t count) {
   return (PyObject *)n;
 }
 
+PyObject *hp_py_sequence(hp_py_document *d, PyObject *list) {
+  if (!PyList_Check(list)) return PyErr_Format(PyExc_TypeError, "expected a list of nodes");
+  const Py_ssize_t count = PyList_Size(list);
+  hpar_node *handles = malloc((size_t)count * sizeof *handles + 1);
+  if (!handles) return PyErr_NoMemory();
+  for (Py_ssize_t i = 0; i < count; i++) {
+    const hp_py_node *n = (hp_py_node *)PyList_GetItem(list, i);
+    if (!Py_IS_TYPE((PyObject *)n, d->state->node) || n->document != d) {
+      free(handles);
+      return PyErr_Format(PyExc_TypeError, "expected nodes of this document");
+    }
+    handles[i] = n->handle;
+  }
+  return hp_py_new_nodes(d, handles, (size_t)count);
+}
+
 static void free_nodes(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);

@@ -46,7 +46,7 @@ typedef struct joiner {
   const hpar_document *tree;
   hp_py_buffer buffer;
   hpar_string separator;
-  bool strip, skip_empty, any;
+  bool strip, skip_empty, skip_stripped, any;
   hpar_status status;
 } joiner;
 
@@ -88,6 +88,7 @@ static void add_text(joiner *j, hpar_node node) {
   hpar_string data = hpar_node_data(j->tree, node);
   if (j->skip_empty && is_empty(data)) return;
   if (j->strip) data = strip(data);
+  if (j->skip_stripped && !data.length) return;
   if (j->any && j->separator.length) j->status = hp_py_write(j->separator.bytes, j->separator.length, &j->buffer);
   if (!j->status) j->status = hp_py_write(data.bytes, data.length, &j->buffer);
   j->any = true;
@@ -103,6 +104,17 @@ static void join(joiner *j, hpar_node top, bool deep) {
     add_text(j, n);
 }
 
+static bool read_separator(PyObject *value, hpar_string *separator) {
+  Py_ssize_t length;
+  if (!PyUnicode_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "separator must be str");
+    return false;
+  }
+  separator->bytes = PyUnicode_AsUTF8AndSize(value, &length);
+  if (separator->bytes) separator->length = (size_t)length;
+  return separator->bytes != NULL;
+}
+
 PyObject *hp_py_text(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
                      PyObject *keywords) {
   static const char *const names[] = {"deep", "separator", "strip", "skip_empty"};
@@ -113,18 +125,39 @@ PyObject *hp_py_text(hp_py_document *d, hpar_node top, PyObject *const *argument
   int skip_empty = values[3] ? PyObject_IsTrue(values[3]) : 0;
   if (deep < 0 || stripped < 0 || skip_empty < 0) return NULL;
   joiner j = {.tree = d->tree, .separator = {"", 0}, .strip = stripped, .skip_empty = skip_empty};
-  if (values[1]) {
-    Py_ssize_t length;
-    if (!PyUnicode_Check(values[1])) {
-      PyErr_SetString(PyExc_TypeError, "separator must be str");
-      return NULL;
-    }
-    j.separator.bytes = PyUnicode_AsUTF8AndSize(values[1], &length);
-    if (!j.separator.bytes) return NULL;
-    j.separator.length = (size_t)length;
-  }
+  if (values[1] && !read_separator(values[1], &j.separator)) return NULL;
   PyThreadState *saved = hp_py_begin_read(d);
   join(&j, top, deep);
+  hp_py_end_read(d, saved);
+  return hp_py_buffer_str(&j.buffer, j.status);
+}
+
+static bool is_script_or_style(const hpar_document *tree, hpar_node node) {
+  hpar_tag tag = hpar_node_tag(tree, node);
+  return tag == HPAR_TAG_SCRIPT || tag == HPAR_TAG_STYLE;
+}
+
+static hpar_node after_subtree(const hpar_document *tree, hpar_node top, hpar_node node) {
+  while (node != top && !hpar_node_next(tree, node)) node = hpar_node_parent(tree, node);
+  return node == top ? HPAR_NO_NODE : hpar_node_next(tree, node);
+}
+
+PyObject *hp_py_get_text(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
+                         PyObject *keywords) {
+  static const char *const names[] = {"separator", "strip"};
+  static const hp_py_signature signature = {"get_text", names, 2, 0, 2};
+  PyObject *values[2];
+  if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  int stripped = values[1] ? PyObject_IsTrue(values[1]) : 0;
+  if (stripped < 0) return NULL;
+  joiner j = {.tree = d->tree, .separator = {"", 0}, .strip = stripped, .skip_stripped = stripped};
+  if (values[0] && !read_separator(values[0], &j.separator)) return NULL;
+  PyThreadState *saved = hp_py_begin_read(d);
+  for (hpar_node n = top, next; n && !j.status; n = next) {
+    next = hpar_node_walk(j.tree, top, n);
+    if (n != top && is_script_or_style(j.tree, n)) next = after_subtree(j.tree, top, n);
+    add_text(&j, n);
+  }
   hp_py_end_read(d, saved);
   return hp_py_buffer_str(&j.buffer, j.status);
 }

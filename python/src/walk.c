@@ -2,6 +2,8 @@
 
 #include "module.h"
 
+#include <stdlib.h>
+
 typedef struct iterator {
   PyObject_HEAD hp_py_document *document;
   hpar_node top, next;
@@ -38,6 +40,48 @@ PyObject *hp_py_traverse(hp_py_document *d, hpar_node top, PyObject *const *argu
                          PyObject *keywords) {
   static const hp_py_signature signature = {"traverse", names, 1, 0, 1};
   return new_iterator(d->state->descendants, d, top, top, &signature, arguments, count, keywords);
+}
+
+PyObject *hp_py_iter_children(hp_py_document *d, hpar_node top) {
+  PyObject *iterator_object = hp_py_iter(d, top, NULL, 0, NULL);
+  if (iterator_object) ((iterator *)iterator_object)->include_text = true;
+  return iterator_object;
+}
+
+Py_ssize_t hp_py_count_children(const hp_py_document *d, hpar_node node) {
+  Py_ssize_t count = 0;
+  for (hpar_node n = hpar_node_first_child(d->tree, node); n; n = hpar_node_next(d->tree, n)) count++;
+  return count;
+}
+
+static hpar_node follow(const hpar_document *tree, hpar_node top, hpar_node node, hp_py_relation relation) {
+  switch (relation) {
+    case HP_PY_CHILDREN: return node == top ? hpar_node_first_child(tree, node) : hpar_node_next(tree, node);
+    case HP_PY_DESCENDANTS: return hpar_node_walk(tree, top, node);
+    case HP_PY_PARENTS: return hpar_node_parent(tree, node);
+    case HP_PY_NEXT_SIBLINGS: return hpar_node_next(tree, node);
+    default: return hpar_node_previous(tree, node);
+  }
+}
+
+PyObject *hp_py_related(hp_py_document *d, hpar_node node, hp_py_relation relation) {
+  hpar_node *handles = NULL;
+  size_t count = 0, capacity = 0;
+  bool failed = false;
+  PyThreadState *saved = hp_py_begin_read(d);
+  for (hpar_node n = follow(d->tree, node, node, relation); n && !failed; n = follow(d->tree, node, n, relation)) {
+    if (count == capacity) {
+      capacity = capacity ? 2 * capacity : 16;
+      hpar_node *grown = realloc(handles, capacity * sizeof *grown);
+      failed = !grown;
+      if (grown) handles = grown;
+    }
+    if (!failed) handles[count++] = n;
+  }
+  hp_py_end_read(d, saved);
+  if (!failed) return hp_py_new_nodes(d, handles, count);
+  free(handles);
+  return PyErr_NoMemory();
 }
 
 static PyObject *next_child(PyObject *self) {

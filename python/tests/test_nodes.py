@@ -35,7 +35,7 @@ class Nodes(unittest.TestCase):
         self.assertNotEqual(self.p, self.p.parent)
         self.assertNotEqual(self.p, hpar.parse(PAGE).css_first("p"))
         self.assertIsNot(self.p, None)
-        self.assertEqual(repr(self.p), "<Node p>")
+        self.assertEqual(repr(self.p), '<p class="a b" id="x">')
 
     def test_properties(self):
         doctype = self.document.node.first_child
@@ -118,7 +118,7 @@ class Selections(unittest.TestCase):
         self.assertRaises(IndexError, lambda: nodes[4])
         self.assertRaises(IndexError, lambda: nodes[-5])
         self.assertRaises(TypeError, lambda: nodes["a"])
-        self.assertEqual(repr(nodes[:1]), "[<Node p>]")
+        self.assertEqual(repr(nodes[:1]), '[<p class="a">]')
         self.assertEqual([n.text() for n in reversed(nodes)], ["4", "3", "2", "1"])
 
     def test_selectors(self):
