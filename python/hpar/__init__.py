@@ -16,14 +16,15 @@ from typing import Any as _Any
 from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, library_version,
                     parse)
 from .many import parse_many
-from .rewriting import Rules, rewrite
+from .rewriting import Rewriter, Rules, rewrite
+from .streams import Parser, parse_async
 from .study import Comparison, Profile, Projection, compare, explain, profile, project
 from .tables import Table
 
 __version__ = library_version()
 __all__ = ["Attributes", "Comparison", "Document", "Error", "HTMLParser", "LexborHTMLParser", "LimitError", "Node",
-           "Nodes", "Profile", "Projection", "Rules", "Selector", "SelectorError", "Table", "compare", "explain",
-           "library_version", "parse", "parse_many", "profile", "project", "rewrite"]
+           "Nodes", "Parser", "Profile", "Projection", "Rewriter", "Rules", "Selector", "SelectorError", "Table", "compare",
+           "explain", "library_version", "parse", "parse_async", "parse_many", "profile", "project", "rewrite"]
 
 _Mapping.register(Attributes)
 _Sequence.register(Nodes)

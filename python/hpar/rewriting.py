@@ -1,12 +1,15 @@
 """Rewriting pages by rules, without a change to the other bytes."""
-from collections.abc import Iterable
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional, Tuple, Union
 
 from . import _core
 from ._core import (RewriteComment as Comment, RewriteDoctype as Doctype, RewriteDocumentEnd as DocumentEnd,
                     RewriteElement as Element, RewriteEnd as ElementEnd, RewriteText as Text)
+from .types import Buffer
 
-Rule = tuple  # (selector or None, action, arguments...), or (selector or None, [unit,] function)
+Rule = Tuple[Any, ...]  # (selector or None, action, arguments...), or (selector or None, [unit,] function)
 
 # name: (kind of hpar_action_kind, names of the arguments)
 _ACTIONS = {
@@ -64,7 +67,7 @@ class Rules:
         self._compiled = _core.Rules([_read(rule, implied) for rule in rules])
 
 
-def _read(rule, implied):
+def _read(rule: Rule, implied: bool) -> tuple[Any, ...]:
     selector, action, *arguments = rule
     if callable(action):
         action, arguments = "element", [action, *arguments]
@@ -107,28 +110,76 @@ def rewrite(data: Any, rules: Rules | Iterable[Rule], *, encoding: str | None = 
     if isinstance(data, str):
         _core._check_encoding(encoding)
         data, encoding = data.encode("utf-8", "replace"), "utf-8"
-    output, counters = _core._rewrite(data, rules._compiled, encoding=encoding, fragment=fragment,
-                                      scripting=scripting, quirks=quirks, filter=filter,
-                                      utf16=_choose("utf16", _UTF16, utf16),
-                                      on_failure=_choose("on_failure", _ON_FAILURE, on_failure),
-                                      limits=_read_limits(limits or {}))
+    output, counters = _core._rewrite(data, rules._compiled,
+                                      **_read_options(encoding, fragment, scripting, quirks, filter, utf16, on_failure,
+                                                      limits))
     if stats is not None:
         stats.update(counters)
     return output
 
 
-def _choose(name, choices, value):
+class Rewriter:
+    """Rewrites a page while it arrives. The options are those of rewrite().
+
+    The output is that of rewrite(), however the input is divided.
+
+    >>> rewriter = hpar.Rewriter([('b', 'unwrap')])
+    >>> rewriter.feed(b'<p>a<') + rewriter.feed(b'b>c') + rewriter.close()
+    b'<p>ac'
+    """
+
+    #: The counters of the page, after close().
+    stats: Optional[dict[str, Any]]
+
+    def __init__(self, rules: Union[Rules, Iterable[Rule]], *, encoding: Optional[str] = None,
+                 fragment: Optional[str] = None, scripting: bool = True, quirks: bool = False, filter: bool = False,
+                 utf16: str = "decode", on_failure: str = "stop", limits: Optional[dict[str, int]] = None) -> None:
+        self.stats = None
+        self._rules = rules if isinstance(rules, Rules) else Rules(rules)
+        self._options = _read_options(encoding, fragment, scripting, quirks, filter, utf16, on_failure, limits)
+        self._text: Optional[bool] = None
+        self._stream = _core._start_rewrite(self._rules._compiled, **self._options)
+
+    def feed(self, data: Union[Buffer, str]) -> bytes:
+        """Rewrites a piece of the input, and returns the output that is complete. All pieces are str, or none is.
+
+        A limit, or an exception of a function, closes the rewriter.
+        """
+        text = isinstance(data, str)
+        if self._text is None:
+            if text:
+                _core._check_encoding(self._options["encoding"])
+                self._stream = _core._start_rewrite(self._rules._compiled, **{**self._options, "encoding": "utf-8"})
+            self._text = text
+        if text != self._text:
+            raise TypeError("the pieces of a page are either str or bytes, not both")
+        return self._stream.feed(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+
+    def close(self) -> bytes:
+        """Ends the input, and returns the rest of the output."""
+        output, self.stats = self._stream.close()
+        return output
+
+
+def _read_options(encoding: Optional[str], fragment: Optional[str], scripting: bool, quirks: bool, filter: bool,
+                  utf16: str, on_failure: str, limits: Optional[dict[str, int]]) -> dict[str, Any]:
+    return {"encoding": encoding, "fragment": fragment, "scripting": scripting, "quirks": quirks, "filter": filter,
+            "utf16": _choose("utf16", _UTF16, utf16), "on_failure": _choose("on_failure", _ON_FAILURE, on_failure),
+            "limits": _read_limits(limits or {})}
+
+
+def _choose(name: str, choices: Sequence[str], value: str) -> int:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}")
     return choices.index(value)
 
 
-def _read_limits(limits):
+def _read_limits(limits: dict[str, int]) -> tuple[int, ...]:
     unknown = next((key for key in limits if key not in _LIMITS), None)
     if unknown is not None:
         raise ValueError(f"there is no limit {unknown!r}")
     return tuple(limits.get(key, 0) for key in _LIMITS)
 
 
-def _of_document(document, rules, **options):
+def _of_document(document: _core.Document, rules: Union[Rules, Iterable[Rule]], **options: Any) -> bytes:
     return rewrite(document.data, rules, **{"encoding": document.encoding, **options})

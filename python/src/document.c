@@ -295,6 +295,7 @@ static PyObject *get_tree(PyObject *self, void *closure) {
 static PyObject *get_data(PyObject *self, void *closure) {
   (void)closure;
   hp_py_document *d = (hp_py_document *)self;
+  if (d->fed) return Py_NewRef(Py_None);
   if (d->view.obj) return PyMemoryView_FromObject(d->view.obj);
   if (PyUnicode_Check(d->owner)) return Py_NewRef(d->owner);
   return PyMemoryView_FromObject(d->owner);
@@ -564,7 +565,8 @@ static PyGetSetDef members[] = {
     {"node", get_node, NULL, PyDoc_STR("The document node."), NULL},
     {"html", get_html, NULL, PyDoc_STR("The document as HTML, by the standard's serialisation."), NULL},
     {"tree", get_tree, NULL, PyDoc_STR("The tree in the format of html5lib-tests, one line a node."), NULL},
-    {"data", get_data, NULL, PyDoc_STR("The input: a memoryview, or the str."), NULL},
+    {"data", get_data, NULL, PyDoc_STR("The input: a memoryview, or the str; None if hpar.Parser was fed with it."),
+     NULL},
     {"quirks", get_quirks, NULL, PyDoc_STR("'no-quirks', 'limited-quirks' or 'quirks'."), NULL},
     {"encoding", get_encoding, NULL, PyDoc_STR("The encoding by its name in the Encoding Standard."), NULL},
     {"memory", get_memory, NULL, PyDoc_STR("The bytes of the tree in memory, without the input."), NULL},

@@ -36,6 +36,8 @@ static PyMethodDef functions[] = {
              ">>> hpar.parse(b'<title>a &amp; b</title>').css_first('title').text()\n'a & b'\n"
              ">>> hpar.parse('<td>x', fragment='tr').html\n'<td>x</td>'"),
     {"_start_batch", (PyCFunction)(void (*)(void))hp_py_start_batch, KEYWORDS, NULL},
+    {"_start_feed", (PyCFunction)(void (*)(void))hp_py_start_feed, KEYWORDS, NULL},
+    {"_start_rewrite", (PyCFunction)(void (*)(void))hp_py_start_rewrite, KEYWORDS, NULL},
     {"_rewrite", (PyCFunction)(void (*)(void))hp_py_rewrite, KEYWORDS, NULL},
     {"_check_encoding", hp_py_check_encoding, METH_O, NULL},
     {"_inspect", (PyCFunction)(void (*)(void))hp_py_inspect, KEYWORDS, NULL},
@@ -67,7 +69,8 @@ static int execute(PyObject *module) {
       add_type(module, &s->children, &hp_py_children_spec) &&
       add_type(module, &s->descendants, &hp_py_descendants_spec) &&
       add_type(module, &s->selector, &hp_py_selector_spec) && add_type(module, &s->column, &hp_py_column_spec) &&
-      add_type(module, &s->batch, &hp_py_batch_spec) && add_type(module, &s->rules, &hp_py_rules_spec);
+      add_type(module, &s->batch, &hp_py_batch_spec) && add_type(module, &s->rules, &hp_py_rules_spec) &&
+      add_type(module, &s->feed, &hp_py_feed_spec) && add_type(module, &s->rewriter, &hp_py_rewriter_spec);
   for (int i = 0; i < HP_PY_UNITS && fine; i++) fine = add_type(module, &s->units[i], hp_py_unit_specs[i]);
   fine = fine && (s->selectors = PyDict_New()) &&
          add_exception(module, &s->error, "hpar.Error", "The base of the errors of HPar.", NULL) &&
@@ -80,12 +83,12 @@ static int execute(PyObject *module) {
   return fine ? 0 : -1;
 }
 
-#define STATE_OBJECTS(s)                                                                                               \
-  {                                                                                                                    \
-    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->attributes,     \
-        (PyObject **)&(s)->children, (PyObject **)&(s)->descendants, (PyObject **)&(s)->selector,                      \
-        (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, &(s)->error, &(s)->limit_error, \
-        &(s)->selector_error, &(s)->selectors                                                                          \
+#define STATE_OBJECTS(s)                                                                                           \
+  {                                                                                                                \
+    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->attributes, \
+        (PyObject **)&(s)->children, (PyObject **)&(s)->descendants, (PyObject **)&(s)->selector,                  \
+        (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, (PyObject **)&(s)->feed,    \
+        (PyObject **)&(s)->rewriter, &(s)->error, &(s)->limit_error, &(s)->selector_error, &(s)->selectors         \
   }
 
 static int traverse_module(PyObject *module, visitproc visit, void *arg) {

@@ -31,7 +31,8 @@ enum { HP_PY_ELEMENT, HP_PY_ELEMENT_END, HP_PY_TEXT, HP_PY_COMMENT, HP_PY_DOCTYP
 
 /* The state of one module object. */
 typedef struct hp_py_state {
-  PyTypeObject *document, *node, *nodes, *attributes, *children, *descendants, *selector, *column, *batch, *rules;
+  PyTypeObject *document, *node, *nodes, *attributes, *children, *descendants, *selector, *column, *batch, *rules,
+      *feed, *rewriter;
   PyTypeObject *units[HP_PY_UNITS];
   PyObject *error, *limit_error, *selector_error;
   PyObject *selectors;                 /* dict: text to selector */
@@ -58,6 +59,7 @@ typedef struct hp_py_document {
   size_t error_count;
   hpar_status status;
   bool scripting, positions, tracked;
+  bool fed;                  /* in pieces, which nobody keeps */
   bool editable;             /* calls that read it keep the interpreter's lock */
   unsigned readers;          /* threads that read it without the lock */
   hpar_editor *edit;         /* NULL: no change yet */
@@ -290,10 +292,16 @@ PyObject *hp_py_events(hp_py_document *document);
 extern PyType_Spec hp_py_batch_spec;
 PyObject *hp_py_start_batch(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 
+/*** feed.c ***/
+
+extern PyType_Spec hp_py_feed_spec;
+PyObject *hp_py_start_feed(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
 /*** rewrite.c, units.c ***/
 
-extern PyType_Spec hp_py_rules_spec;
+extern PyType_Spec hp_py_rules_spec, hp_py_rewriter_spec;
 extern PyType_Spec *const hp_py_unit_specs[HP_PY_UNITS];
+PyObject *hp_py_start_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 
 /*** inspect.c ***/

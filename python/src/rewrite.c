@@ -237,6 +237,162 @@ static bool read_options(hpar_rewrite_options *options, PyObject *const *values)
   return true;
 }
 
+/*** streams ***/
+
+/* A rewrite of input that arrives in pieces. */
+typedef struct stream {
+  PyObject_HEAD hp_py_state *state;
+  PyObject *rules, *values; /* values: those that `options` borrows */
+  PyObject *kept;           /* as in a call */
+  hpar_rewrite_options options;
+  hpar_rewriter *rewriter; /* NULL: the stream has ended */
+  hp_py_buffer output;
+  bool busy;
+} stream;
+
+static int clear_stream(PyObject *self) {
+  hpar_rewriter_destroy(((stream *)self)->rewriter);
+  ((stream *)self)->rewriter = NULL;
+  Py_CLEAR(((stream *)self)->rules);
+  Py_CLEAR(((stream *)self)->kept);
+  return 0;
+}
+
+static int traverse_stream(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((stream *)self)->rules);
+  Py_VISIT(((stream *)self)->kept);
+  return 0;
+}
+
+static void free_stream(PyObject *self) {
+  stream *s = (stream *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  clear_stream(self);
+  free(s->output.bytes);
+  Py_XDECREF(s->values);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+/* start_rewrite(rules, encoding, fragment, scripting, quirks, filter, utf16, on_failure, limits) */
+PyObject *hp_py_start_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  enum { OPTIONS = 8 };
+  static const char *const names[] = {"rules",  "encoding", "fragment",   "scripting", "quirks",
+                                      "filter", "utf16",    "on_failure", "limits"};
+  static const hp_py_signature signature = {"Rewriter", names, 1 + OPTIONS, 1, 1};
+  hp_py_state *state = PyModule_GetState(module);
+  PyObject *values[1 + OPTIONS];
+  if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  if (!Py_IS_TYPE(values[0], state->rules)) {
+    PyErr_SetString(PyExc_TypeError, "rules must be compiled rules");
+    return NULL;
+  }
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT};
+  if (!read_options(&options, values + 1)) return NULL;
+  stream *s = PyObject_GC_New(stream, state->rewriter);
+  if (!s) return NULL;
+  *s = (stream){.ob_base = s->ob_base, .state = state, .rules = Py_NewRef(values[0]), .options = options};
+  PyObject_GC_Track(s);
+  s->values = PyTuple_New(OPTIONS);
+  for (int i = 0; s->values && i < OPTIONS; i++)
+    PyTuple_SetItem(s->values, i, Py_NewRef(values[1 + i] ? values[1 + i] : Py_None));
+  hpar_status status = s->values ? hpar_rewriter_create(&s->rewriter) : HPAR_ERROR_MEMORY;
+  if (!status)
+    status = hpar_rewriter_begin(s->rewriter, ((rules *)s->rules)->set, &s->options, hp_py_write, &s->output);
+  if (!status) return (PyObject *)s;
+  hp_py_raise(state, status, s->rewriter ? hpar_rewriter_error(s->rewriter)->text : NULL);
+  Py_DECREF((PyObject *)s);
+  return NULL;
+}
+
+/* Feeds the bytes, or finishes for NULL. Returns false with an exception, which ends the stream. */
+static bool advance(stream *s, const char *bytes, size_t length, hpar_rewrite_stats *stats, hpar_status *status) {
+  call here = {.state = s->state, .kept = s->kept, .saved = PyEval_SaveThread(), .outer = running};
+  s->busy = true;
+  s->kept = NULL;
+  running = &here;
+  *status = bytes ? hpar_rewriter_feed(s->rewriter, bytes, length) : hpar_rewriter_finish(s->rewriter, stats);
+  running = here.outer;
+  PyEval_RestoreThread(here.saved);
+  s->kept = here.kept;
+  s->busy = false;
+  const bool passed = s->options.on_failure == HPAR_FAIL_PASS && *status >= HPAR_LIMIT_DEPTH;
+  if (here.exception)
+    PyErr_Restore(here.exception, here.value, here.trace);
+  else if (*status && !passed)
+    hp_py_raise(s->state, *status, hpar_rewriter_error(s->rewriter)->text);
+  else
+    return true;
+  hpar_rewriter_destroy(s->rewriter);
+  s->rewriter = NULL;
+  return false;
+}
+
+static bool enter(const stream *s) {
+  if (s->rewriter && !s->busy) return true;
+  PyErr_SetString(s->state->error, s->rewriter ? "another call uses the rewriter" : "the rewriter is closed");
+  return false;
+}
+
+/* Returns what the stream has written since the last call. */
+static PyObject *output_of(stream *s) {
+  PyObject *bytes = PyBytes_FromStringAndSize(s->output.bytes ? s->output.bytes : "", (Py_ssize_t)s->output.length);
+  s->output.length = 0;
+  return bytes;
+}
+
+static PyObject *feed_stream(PyObject *self, PyObject *data) {
+  stream *s = (stream *)self;
+  Py_buffer view;
+  hpar_status status;
+  if (PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)) return NULL;
+  bool fine = enter(s) && (!view.len || advance(s, view.buf, (size_t)view.len, NULL, &status));
+  PyBuffer_Release(&view);
+  return fine ? output_of(s) : NULL;
+}
+
+/* Returns (output, statistics). */
+static PyObject *close_stream(PyObject *self, PyObject *ignored) {
+  stream *s = (stream *)self;
+  hpar_status status;
+  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
+  (void)ignored;
+  if (!enter(s) || !advance(s, NULL, 0, &stats, &status)) return NULL;
+  hpar_rewriter_destroy(s->rewriter);
+  s->rewriter = NULL;
+  PyObject *bytes = output_of(s), *counts = bytes ? stats_of(&stats) : NULL, *result = NULL;
+  if (counts && hp_py_put_text(counts, "failure", status ? hpar_status_text(status) : NULL))
+    result = PyTuple_Pack(2, bytes, counts);
+  Py_XDECREF(bytes);
+  Py_XDECREF(counts);
+  return result;
+}
+
+static PyMethodDef stream_methods[] = {
+    {"feed", feed_stream, METH_O, NULL},
+    {"close", close_stream, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot stream_slots[] = {
+    {Py_tp_dealloc, free_stream},
+    {Py_tp_traverse, traverse_stream},
+    {Py_tp_clear, clear_stream},
+    {Py_tp_methods, stream_methods},
+    {0, NULL},
+};
+
+PyType_Spec hp_py_rewriter_spec = {
+    .name = "hpar._core.Rewriter",
+    .basicsize = sizeof(stream),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = stream_slots,
+};
+
+/*** whole pages ***/
+
 /* rewrite(data, rules, encoding, fragment, scripting, quirks, filter, utf16, on_failure, limits): returns
  * (output, statistics). */
 PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
