@@ -5,7 +5,7 @@
 #include "support/buffer.h"
 #include "support/random.h"
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "dom/value.h"
 
 #include <hpar/hpar.h>

@@ -1,7 +1,7 @@
 /* Compares the tables of the encodings with those that the system's iconv and the corrections of
  * the Encoding Standard give. `encoding_index_test --write` prints index_data.inc instead. */
 
-#include "base/utf8.h"
+#include "base/bytes.h"
 #include "check.h"
 #include "text/encoding/index.h"
 

@@ -3,8 +3,8 @@
  *
  *   names_test slots   prints the slots of some names in the hash table of a document */
 
-#include "base/hash.h"
-#include "base/short_name.h"
+#include "base/atom.h"
+#include "base/process.h"
 #include "check.h"
 #include "support/recorded_tags.h"
 #include "support/tokens.h"

@@ -2,8 +2,8 @@
  * the exact builder: stack, formatting list, modes, pointers. Documents: those of the project,
  * generated ones, and with the argument "fixtures" those of html5lib-tests and outside pages. */
 
-#include "base/ascii.h"
-#include "base/unwind.h"
+#include "base/bytes.h"
+#include "base/memory.h"
 #include "check.h"
 #include "dom/value.h"
 #include "study/true_state.h"

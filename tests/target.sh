@@ -13,7 +13,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 # compiles FLAG...: preprocesses a source that includes the base headers.
 compiles() {
-  "$cc" -E -D_GNU_SOURCE -I"$root/include" -I"$root/src" "$@" "$root/src/base/vector.c" 2>&1 >/dev/null
+  "$cc" -E -D_GNU_SOURCE -I"$root/include" -I"$root/src" "$@" "$root/src/base/memory.c" 2>&1 >/dev/null
 }
 
 # refuses SENTENCE FLAG...

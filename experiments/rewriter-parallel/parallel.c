@@ -4,7 +4,7 @@
  * inline division; the shortest round of each counts. */
 
 #include "rewrite/parallel.h"
-#include "base/clock.h"
+#include "base/process.h"
 
 #include <hpar/rewrite.h>
 #include <pthread.h>

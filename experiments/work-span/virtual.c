@@ -2,7 +2,7 @@
 
 #include "virtual.h"
 
-#include "base/turn.h"
+#include "base/target.h"
 #include "platform/pool.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Changes of documents after their parse: argument checks. */
 
 #include "script/edit.h"
-#include "base/clock.h"
+#include "base/process.h"
 #include "session/config.h"
 
 #include <hpar/parse.h>

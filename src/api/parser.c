@@ -2,8 +2,8 @@
 
 #include "api/call.h"
 
+#include "base/call.h"
 #include "base/memory.h"
-#include "base/sized.h"
 #include "rewrite/resource_scan.h"
 #include "session/stats.h"
 #include "session/whole.h"

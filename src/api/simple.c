@@ -1,8 +1,7 @@
 /* The calls for the simple case: one page, one selector, no callback. */
 
-#include "base/call_error.h"
+#include "base/call.h"
 #include "base/memory.h"
-#include "base/sized.h"
 #include "session/session.h"
 #include "text/line.h"
 #include "url/link_values.h"

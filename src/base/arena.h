@@ -10,8 +10,8 @@
  *
  * platform/address_range.h reserves the addresses. */
 
+#include "base/memory.h"
 #include "base/target.h"
-#include "base/unwind.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 #include "base/atom.h"
 
-#include "base/fork.h"
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "base/process.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,6 @@
 #include "base/error.h"
 
 #include "base/memory.h"
-#include "base/vector.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 /* Parse errors: the codes of the standard, and a list of the first ones by offset. A parser without
  * a list passes NULL, which costs one test per malformed construct. */
 
+#include "base/memory.h"
 #include "base/target.h"
-#include "base/unwind.h"
 
 #include <stddef.h>
 #include <stdint.h>

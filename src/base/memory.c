@@ -1,6 +1,8 @@
 #include "base/memory.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if HPAR_TEST_HOOKS
 #include <stdatomic.h>
@@ -39,4 +41,55 @@ void hp_free(void *memory) { free(memory); }
 
 void *hp_allocate_aligned(size_t alignment, size_t bytes) {
   return hp_memory_may() ? aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1)) : NULL;
+}
+
+hpar_status hp_try(hp_unwind *unwind, hp_try_fn function, void *argument) {
+  jmp_buf frame;
+  void *const outer = unwind->frame;
+  hpar_status status;
+  unwind->frame = &frame;
+  if (setjmp(frame) == 0)
+    status = function(argument);
+  else
+    status = unwind->status;
+  unwind->frame = outer;
+  return status;
+}
+
+void hp_unwind_now(hp_unwind *unwind, hpar_status status) {
+  unwind->status = status;
+  longjmp(*(jmp_buf *)unwind->frame, 1);
+}
+
+/* Returns the array with its first bytes, or NULL. */
+static void *resize(void *items, size_t old_bytes, size_t bytes, const hp_unwind *unwind) {
+  if (!unwind->separates) return hp_reallocate(items, bytes);
+  void *moved = hp_allocate_aligned(HP_CACHE_LINE, bytes);
+  if (!moved) return NULL;
+  if (items) memcpy(moved, items, old_bytes);
+  hp_free(items);
+  return moved;
+}
+
+/* Most vectors of a parallel parse stay short. */
+enum { FIRST_BYTES = 256, MANY = 16, LONG = 32, VERY_LONG = 256 };
+
+static void *grow(void *items, uint32_t *capacity, size_t target, size_t need, size_t item_size, hp_unwind *unwind) {
+  if (target < need) target = need;
+  if (target > UINT32_MAX) target = UINT32_MAX;
+  void *grown = need > UINT32_MAX ? NULL : resize(items, *capacity * item_size, target * item_size, unwind);
+  if (!grown) hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
+  *capacity = (uint32_t)target;
+  return grown;
+}
+
+void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind) {
+  size_t target = *capacity + (size_t)(*capacity < MANY ? *capacity : *capacity >> 1);
+  if (target < FIRST_BYTES / item_size) target = FIRST_BYTES / item_size;
+  return grow(items, capacity, target, need, item_size, unwind);
+}
+
+void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind) {
+  const unsigned shift = *capacity < LONG ? 2 : *capacity < VERY_LONG ? 3 : 4;
+  return grow(items, capacity, *capacity + (size_t)(*capacity >> shift), need, item_size, unwind);
 }

@@ -1,10 +1,11 @@
 #ifndef HP_BASE_MEMORY_H
 #define HP_BASE_MEMORY_H
 
-/* The heap, for objects outside arenas. */
+/* The heap, for objects outside arenas; unwinding when it is exhausted; growing arrays. */
 
 #include "base/target.h"
 
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +43,54 @@ void hp_memory_fail_after(uint64_t n);
 void hp_memory_fail_once(uint64_t n);
 /* Returns the number of allocations before the next failure. UINT64_MAX: none fails. */
 uint64_t hp_memory_left(void);
+
+/* A parse, or a worker's chunk, that runs out of memory or reaches a limit unwinds to the hp_try
+ * call that started it. The algorithms of the standard therefore contain no error checks. All
+ * allocated memory belongs to an arena or a vector with an owner, so nothing leaks. No function may
+ * hold a lock while it calls hp_unwind_now. */
+
+/* The status of work that another thread has cancelled. No public function returns it. */
+#define HP_CANCELLED ((hpar_status)-1)
+
+typedef struct hp_unwind {
+  void *frame; /* the innermost active hp_try; NULL: none */
+  hpar_status status;
+  bool separates; /* vectors of the owner share no cache line with memory of other threads */
+} hp_unwind;
+
+typedef hpar_status (*hp_try_fn)(void *argument);
+
+/* Returns the result of `function`, or the status of the hp_unwind_now call that ended it. Calls
+ * may be nested. No other function calls setjmp. `function` has its own frame, so its locals can
+ * live in registers. */
+HP_SHARED hpar_status hp_try(hp_unwind *unwind, hp_try_fn function, void *argument);
+
+/* Ends the innermost hp_try of `unwind` with this status. HPAR_OK ends it early without a failure.
+ * Requires: an hp_try call of `unwind` is active. */
+HP_SHARED _Noreturn void hp_unwind_now(hp_unwind *unwind, hpar_status status);
+
+/* Growing arrays outside the arenas: `hp_grow(&items, &capacity, need, unwind)` reserves memory
+ * for `need` items. */
+
+/* Returns the array with *capacity >= need. The array may move. Unwinds if no memory is left. */
+HP_SHARED void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind);
+
+#define hp_grow(items, capacity, need, unwind)                                            \
+  do {                                                                                    \
+    if ((need) > *(capacity)) {                                                           \
+      *(items) = hp_grow_bytes(*(items), (capacity), (need), sizeof **(items), (unwind)); \
+    }                                                                                     \
+  } while (0)
+
+/* Does the same for arrays that often stay tiny, or whose memory has a bound: reserves a quarter
+ * more, for long arrays an eighth or a sixteenth, and no minimum. */
+void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind);
+
+#define hp_grow_tight(items, capacity, need, unwind)                                            \
+  do {                                                                                          \
+    if ((need) > *(capacity)) {                                                                 \
+      *(items) = hp_grow_tight_bytes(*(items), (capacity), (need), sizeof **(items), (unwind)); \
+    }                                                                                           \
+  } while (0)
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/atom.h"
-#include "base/in_use.h"
+#include "base/call.h"
 #include "base/target.h"
 #include "dom/node.h"
 #include "platform/late.h"

@@ -2,10 +2,9 @@
 
 #include <hpar/node.h>
 
-#include "base/ascii.h"
-#include "base/load.h"
+#include "base/bytes.h"
+#include "base/call.h"
 #include "base/names.h"
-#include "base/sized.h"
 #include "dom/document.h"
 #include "dom/serialize_out.h"
 #include "dom/serialize_text_class.h"

@@ -1,6 +1,6 @@
 #include "dom/tag_scan.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "dom/value.h"
 
-#include "base/fork.h"
+#include "base/process.h"
 #include "text/references/character_reference.h"
 
 #include <sched.h>

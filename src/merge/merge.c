@@ -1,6 +1,6 @@
 #include "merge/merge.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "merge/compose.h"
 #include "merge/splice.h"
 #include "tokenizer/content.h"

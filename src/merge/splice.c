@@ -1,6 +1,6 @@
 #include "merge/splice.h"
 
-#include "base/vector.h"
+#include "base/memory.h"
 #include "merge/ark.h"
 #include "merge/reconstruct.h"
 #include "tree/active_formatting.h"

@@ -2,7 +2,7 @@
 
 #include "platform/event_count.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "platform/kernel.h"
 #include "platform/pool.h"
 

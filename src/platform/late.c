@@ -1,7 +1,7 @@
 #include "platform/late.h"
 
-#include "base/fork.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "platform/kernel.h"
 
 #include <limits.h>

@@ -1,8 +1,7 @@
 #include "platform/pool.h"
 
-#include "base/clock.h"
-#include "base/fork.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "platform/affinity.h"
 #include "platform/event_count.h"
 #include "platform/kernel.h"

@@ -1,6 +1,6 @@
 #include "resources/imports.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "resources/describe.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

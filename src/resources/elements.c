@@ -2,8 +2,8 @@
 
 #include "resources/describe.h"
 
-#include "base/ascii.h"
-#include "base/hash.h"
+#include "base/bytes.h"
+#include "base/process.h"
 
 #include <string.h>
 

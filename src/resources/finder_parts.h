@@ -4,7 +4,7 @@
 /* What the two files of the finder share: finder.c, and direct.c for the tags that take the short
  * way. */
 
-#include "base/vector.h"
+#include "base/memory.h"
 #include "resources/describe.h"
 #include "resources/finder.h"
 #include "text/decoded_offset.h"

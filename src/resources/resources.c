@@ -2,7 +2,7 @@
 
 #include "resources/describe.h"
 
-#include "base/call_error.h"
+#include "base/call.h"
 #include "base/memory.h"
 
 #include <string.h>

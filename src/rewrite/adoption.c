@@ -1,8 +1,8 @@
 /* The merger: the rewriter with the true state adopts the segments of workers. Where an assumption
  * does not hold, it rewrites that region itself. */
 
-#include "base/clock.h"
-#include "base/vector.h"
+#include "base/memory.h"
+#include "base/process.h"
 #include "rewrite/speculation.h"
 #include "tree/no_context.h"
 #include "tree/outline_list_rules.h"

@@ -1,7 +1,7 @@
 #include "rewrite/attributes.h"
 
-#include "base/ascii.h"
-#include "base/vector.h"
+#include "base/bytes.h"
+#include "base/memory.h"
 #include "text/encoding/decode.h"
 #include "text/references/character_reference.h"
 #include "text/scan/scan.h"

@@ -1,6 +1,6 @@
 /* Comments and doctypes become tokens of the outline builder. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "rewrite/speculation.h"
 #include "tokenizer/probe.h"
 

@@ -1,7 +1,6 @@
 #include "rewrite/edits.h"
 
 #include "base/memory.h"
-#include "base/vector.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* What callbacks and actions do with an element. The edits are collected, and applied after the
  * last rule. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/vector.h"
 #include "rewrite/speculation.h"
 #include "tokenizer/content.h"
 #include "tree/query.h"

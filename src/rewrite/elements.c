@@ -1,8 +1,8 @@
 /* Insertions: rules, actions and callbacks of an element, and the edits of its start tag. */
 
-#include "base/ascii.h"
-#include "base/short_name.h"
-#include "base/vector.h"
+#include "base/atom.h"
+#include "base/bytes.h"
+#include "base/memory.h"
 #include "rewrite/speculation.h"
 
 #include <string.h>

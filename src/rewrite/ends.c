@@ -1,7 +1,6 @@
 /* Records of open elements, and the edits where they end. */
 
 #include "base/memory.h"
-#include "base/vector.h"
 #include "rewrite/state.h"
 #include "tree/outline_list.h"
 

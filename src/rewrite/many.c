@@ -1,7 +1,7 @@
 /* Rewriting of many pages at once, each by one rewriter of one thread. */
 
+#include "base/call.h"
 #include "base/memory.h"
-#include "base/sized.h"
 #include "rewrite/state.h"
 #if HPAR_PARALLEL
 #include "platform/pool.h"

@@ -1,8 +1,7 @@
 #include "rewrite/frames.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "base/process.h"
 
 uint32_t hp_matching_new_frame(hp_matching *s) {
   uint32_t frame = s->frames.free;

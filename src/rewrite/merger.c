@@ -3,7 +3,7 @@
 
 #include "rewrite/team.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
 #include "rewrite/names.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "base/process.h"
 
 enum {
   MIN_LIMIT = 64,

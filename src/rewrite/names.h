@@ -6,7 +6,7 @@
  * and 12 more, and the spare bytes of the arrays. */
 
 #include "base/atom.h"
-#include "base/unwind.h"
+#include "base/memory.h"
 
 /* A name without a fixed atom. Its length and its bytes are in `bytes` of hp_names: one byte with
  * the length, or 255 and four bytes. */

@@ -1,8 +1,7 @@
 #include "rewrite/resource_scan.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/vector.h"
 #include "resources/describe.h"
 #include "rewrite/state.h"
 

@@ -1,10 +1,8 @@
 /* The interface of the rewriter: its life, options, encodings, the order of the calls. */
 
-#include "base/clock.h"
-#include "base/hash.h"
+#include "base/call.h"
 #include "base/memory.h"
-#include "base/sized.h"
-#include "base/vector.h"
+#include "base/process.h"
 #include "rewrite/parallel.h"
 #include "rewrite/state.h"
 #include "text/encoding/sniff.h"

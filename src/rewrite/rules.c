@@ -1,8 +1,7 @@
 #include "rewrite/rules.h"
 
+#include "base/call.h"
 #include "base/memory.h"
-#include "base/sized.h"
-#include "base/unwind.h"
 #include "select/parse.h"
 #include "tree/fused_kinds.h"
 

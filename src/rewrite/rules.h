@@ -3,7 +3,7 @@
 
 /* Rules: selectors, actions and callbacks. They are immutable after hpar_rules_compile. */
 
-#include "base/in_use.h"
+#include "base/call.h"
 #include "rewrite/attributes.h"
 #include "select/match.h"
 

@@ -1,7 +1,6 @@
 #include "rewrite/running.h"
 
 #include "base/memory.h"
-#include "base/vector.h"
 
 /* Adds 1, or UINT32_MAX to subtract 1, to the counters of what the rule edits. */
 static void count(hp_running_rules *s, const hp_rule *rule, uint32_t one) {

@@ -1,6 +1,6 @@
 #include "rewrite/scan.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "tokenizer/probe.h"
 
 /* The states of the standard inside a tag. */

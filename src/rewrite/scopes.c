@@ -2,7 +2,7 @@
  * document, or the open elements that match. A worker predicts which scopes are open in the outer
  * context. The merger checks the prediction, and runs the callbacks that no worker may run. */
 
-#include "base/vector.h"
+#include "base/memory.h"
 #include "rewrite/speculation.h"
 #include "speculation/dispositions.h"
 

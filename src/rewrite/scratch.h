@@ -3,7 +3,7 @@
 
 /* Memory for the time of one token, and strings that grow. Failure unwinds. */
 
-#include "base/unwind.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 #include <stdint.h>

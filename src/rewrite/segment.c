@@ -1,7 +1,6 @@
 /* The log of a worker: segments and their output. */
 
 #include "base/memory.h"
-#include "base/vector.h"
 #include "rewrite/speculation.h"
 #include "speculation/dispositions.h"
 

@@ -3,7 +3,6 @@
 #include "rewrite/speculation.h"
 
 #include "base/memory.h"
-#include "base/vector.h"
 #include "speculation/dispositions.h"
 #include "speculation/start.h"
 #include "tokenizer/content.h"

@@ -17,8 +17,7 @@
  *
  * team.h and speculation.h are for several threads: see docs/decisions/10-rewriter.md. */
 
-#include "base/call_error.h"
-#include "base/in_use.h"
+#include "base/call.h"
 #include "base/trace.h"
 #include "rewrite/attributes.h"
 #include "rewrite/edits.h"

@@ -2,8 +2,8 @@
 
 #include "rewrite/team.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "platform/topology.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /* Scanner events become tokens of the outline builder. */
 
-#include "base/ascii.h"
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/short_name.h"
+#include "base/atom.h"
+#include "base/bytes.h"
+#include "base/process.h"
 #include "rewrite/speculation.h"
 #include "tokenizer/probe.h"
 

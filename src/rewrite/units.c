@@ -1,8 +1,7 @@
 /* Texts, comments, doctypes and the end of the document. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/vector.h"
 #include "rewrite/speculation.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The instructions of the rules by the way in which a worker treats them. The hypotheses about the
  * outer current node under which it matches elements. */
 
-#include "base/vector.h"
+#include "base/memory.h"
 #include "rewrite/speculation.h"
 #include "tokenizer/states.h"
 

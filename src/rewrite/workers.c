@@ -2,7 +2,7 @@
 
 #include "rewrite/team.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "speculation/cut.h"
 
 #include <sched.h>

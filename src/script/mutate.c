@@ -1,7 +1,7 @@
 /* Changes of the document by scripts, and after a parse. The parser's stack and list stay as they
  * are. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "dom/value.h"
 #include "script/edit.h"
 #include "script/scripts.h"

@@ -1,6 +1,6 @@
 /* The standard's algorithm "prepare the script element". */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "script/scripts.h"
 #include "tree/query.h"
 

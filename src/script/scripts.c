@@ -2,9 +2,8 @@
 
 #include "script/scripts.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "base/process.h"
 #include "text/scan/scan.h"
 #include "tree/query.h"
 

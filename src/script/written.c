@@ -3,7 +3,7 @@
  * A token may begin in one piece and end in a later piece or in the page. The tokenizer then reads
  * it from a copy of the bytes. The copy grows by factors of two until the token is complete. */
 
-#include "base/vector.h"
+#include "base/memory.h"
 #include "script/scripts.h"
 #include "tokenizer/states.h"
 #include "tokenizer/tokenizer.h"

@@ -1,6 +1,6 @@
 #include "select/css.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The default language of a document. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "select/walk.h"
 
 /* Sets `*language` if the element is a meta element that declares the default language.

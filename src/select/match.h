@@ -11,7 +11,7 @@
  *   later   all later children
  * One step costs one AND per word of instructions and one test per candidate. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "dom/value.h"
 #include "select/program.h"
 

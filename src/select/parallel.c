@@ -3,9 +3,8 @@
  * the frames of its open ancestors. Then the calling thread reports the matches of all ranges in
  * order. */
 
-#include "base/call_error.h"
+#include "base/call.h"
 #include "base/memory.h"
-#include "base/sized.h"
 #include "select/checked.h"
 #include "select/parse.h"
 #include "select/walk.h"

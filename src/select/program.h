@@ -15,7 +15,7 @@
  *
  * Source: Selectors Level 4, https://drafts.csswg.org/selectors/. */
 
-#include "base/in_use.h"
+#include "base/call.h"
 
 #include <hpar/node.h>
 #include <hpar/select.h>

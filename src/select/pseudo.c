@@ -1,6 +1,6 @@
 /* Pseudo-classes. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "select/parse.h"
 
 #include <string.h>

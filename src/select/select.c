@@ -1,4 +1,4 @@
-#include "base/call_error.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "select/ahead.h"
 #include "select/checked.h"

@@ -1,7 +1,6 @@
 /* The tests of one element. */
 
-#include "base/ascii.h"
-#include "base/load.h"
+#include "base/bytes.h"
 #include "select/checked.h"
 #include "select/match.h"
 

@@ -1,7 +1,7 @@
 #include "session/batch.h"
 
+#include "base/call.h"
 #include "base/memory.h"
-#include "base/sized.h"
 #include "session/parser.h"
 #include "session/stats.h"
 #include "session/whole.h"

@@ -1,6 +1,6 @@
 #include "session/config.h"
 
-#include "base/sized.h"
+#include "base/call.h"
 #include "platform/jemalloc.h"
 
 #include <inttypes.h>

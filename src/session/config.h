@@ -5,7 +5,7 @@
  * and limits once per call. The modules below the session get values from it, or the part of it
  * that they declare. */
 
-#include "base/call_error.h"
+#include "base/call.h"
 #include "script/scripts.h"
 #include "text/encoding/sniff.h"
 #include "tree/engine.h"

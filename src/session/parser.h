@@ -1,7 +1,7 @@
 #ifndef HP_SESSION_PARSER_H
 #define HP_SESSION_PARSER_H
 
-#include "base/in_use.h"
+#include "base/call.h"
 #include "session/batch.h"
 #include "session/incremental.h"
 #include "session/session.h"

@@ -3,7 +3,7 @@
 
 /* The state of a parser between parses, and the steps that whole and incremental input share. */
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "resources/finder.h"
 #include "session/config.h"
 #include "tree/engine.h"

@@ -1,7 +1,7 @@
 #include "speculation/cut.h"
 
-#include "base/ascii.h"
-#include "base/vector.h"
+#include "base/bytes.h"
+#include "base/memory.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 /* Cut policies: the places at which a text is divided into chunks. */
 
+#include "base/memory.h"
 #include "base/target.h"
-#include "base/unwind.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 
 #include "speculation/dispositions.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "tree/foreign.h"
 #include "tree/outline_list.h"
 #include "tree/tombstones.h"

@@ -1,4 +1,4 @@
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "speculation/prescan.h"
 #include "speculation/start.h"
 #include "text/scan/scan.h"

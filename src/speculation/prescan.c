@@ -1,8 +1,8 @@
 #include "speculation/prescan.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/turn.h"
+#include "base/target.h"
 #include "speculation/start.h"
 #include "text/scan/scan.h"
 

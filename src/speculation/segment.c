@@ -4,7 +4,6 @@
 #include "speculation/worker.h"
 
 #include "base/memory.h"
-#include "base/vector.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
 #include "tree/tombstones.h"

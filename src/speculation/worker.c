@@ -1,7 +1,7 @@
 #include "speculation/worker.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "speculation/prescan.h"
 #include "speculation/start.h"
 #include "speculation/strategy.h"

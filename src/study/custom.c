@@ -1,8 +1,8 @@
 #include "study/custom.h"
 
-#include "base/ascii.h"
-#include "base/clock.h"
-#include "base/sized.h"
+#include "base/bytes.h"
+#include "base/call.h"
+#include "base/process.h"
 #include "dom/tag.h"
 #include "speculation/start.h"
 #include "speculation/worker.h"

@@ -5,7 +5,7 @@
  * Nothing that they return is trusted. The library moves cuts into the text and ignores guesses
  * that no parser can have, and the merger checks the rest. */
 
-#include "base/call_error.h"
+#include "base/call.h"
 #include "speculation/strategy.h"
 
 #include <hpar/study.h>

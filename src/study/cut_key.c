@@ -1,6 +1,6 @@
 #include "study/cut_key.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <string.h>

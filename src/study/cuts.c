@@ -1,6 +1,6 @@
 #include "study/cuts.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <hpar/study.h>
 #include <string.h>

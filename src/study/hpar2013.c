@@ -2,7 +2,7 @@
 
 #include "study/hpar2013.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "speculation/outer_context.h"
 #include "speculation/worker.h"
 #include "tree/alike.h"

@@ -2,7 +2,7 @@
  * scheme itself does not examine again. It examines each decision on the true state, as if all
  * earlier ones were right. A rejected segment counts by its first wrong assumption. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "study/hpar2013.h"
 #include "study/judge.h"
 

@@ -2,7 +2,7 @@
  * that it postpones. */
 
 #include "api/call.h"
-#include "base/sized.h"
+#include "base/call.h"
 #include "study/state.h"
 #include "study/stats.h"
 

@@ -1,6 +1,6 @@
 /* The entries of the parallel parser in the record of a parse. */
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "drivers/parallel/team.h"
 #include "study/judge.h"
 #include "study/record.h"

@@ -1,7 +1,7 @@
 #include "study/merge_tree.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "drivers/parallel/team.h"
 
 #include <hpar/study.h>

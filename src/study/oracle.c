@@ -1,7 +1,7 @@
 #include "study/oracle.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "dom/tag.h"
 #include "tree/engine_loop.h"
 #include "tree/tombstones.h"

@@ -1,7 +1,7 @@
 #include "study/record.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "study/true_state.h"
 #include "tree/mode_name.h"
 

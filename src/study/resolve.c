@@ -1,6 +1,6 @@
 /* hpar_options.study, resolved. */
 
-#include "base/sized.h"
+#include "base/call.h"
 #include "study/state.h"
 #if HPAR_PARALLEL
 #include "study/convergence.h"

@@ -1,7 +1,7 @@
 /* The trace of a rewriter for a caller's function. */
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "rewrite/state.h"
 #include "study/record.h"
 

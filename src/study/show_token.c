@@ -1,6 +1,6 @@
 #include "study/show_token.h"
 
-#include "base/vector.h"
+#include "base/memory.h"
 #include "dom/value.h"
 
 #include <string.h>

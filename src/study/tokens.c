@@ -2,7 +2,7 @@
 
 #include "api/call.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "study/show_token.h"
 #include "tree/engine_loop.h"

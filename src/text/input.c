@@ -2,8 +2,8 @@
  * the first walk counts what the second writes, so that memory is allocated once and exactly. */
 
 #include "text/input.h"
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "text/decode_slice.h"
 #include "text/decoded_offset.h"
 #include "text/scan/scan.h"

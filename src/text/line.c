@@ -1,7 +1,7 @@
 /* The kernels find line ends. Only the line of the offset has its characters counted. */
 
 #include "text/line.h"
-#include "base/utf8.h"
+#include "base/bytes.h"
 #include "text/scan/scan.h"
 
 #include <string.h>

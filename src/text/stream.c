@@ -3,8 +3,8 @@
 
 #include "text/stream.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "text/decode_slice.h"
 #include "text/scan/scan.h"
 

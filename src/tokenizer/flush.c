@@ -3,7 +3,7 @@
 
 #include "tokenizer/tokenizer.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "tokenizer/state.h"
 #include "tokenizer/states.h"
 

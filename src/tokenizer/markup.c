@@ -1,7 +1,7 @@
 /* Comments, doctypes and processing instructions. The search for the end of a comment checks the
  * dashes before each '>'. The result equals that of the standard's states. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "tokenizer/states.h"
 
 static int end_of_input(hp_tokenizer *t, hp_token *token) { return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end); }

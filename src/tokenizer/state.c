@@ -1,6 +1,6 @@
 #include "tokenizer/state.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 /* The declarations that the files of this module share: byte classes, strings that are rewritten
  * only if necessary, and the transitions between groups of states. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "text/references/character_reference.h"
 #include "text/scan/scan.h"
 #include "tokenizer/tokenizer.h"

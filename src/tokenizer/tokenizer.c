@@ -9,10 +9,9 @@
 
 #include "tokenizer/tokenizer.h"
 
-#include "base/load.h"
+#include "base/atom.h"
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/short_name.h"
-#include "base/vector.h"
 #include "tokenizer/attribute_value.h"
 #include "tokenizer/probe.h"
 #include "tokenizer/states.h"

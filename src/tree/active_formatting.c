@@ -1,8 +1,7 @@
 #include "tree/active_formatting.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "base/process.h"
 #include "dom/value.h"
 
 /*** attributes ***/

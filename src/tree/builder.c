@@ -2,9 +2,8 @@
 
 #include "tree/builder.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/vector.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
 

@@ -1,8 +1,7 @@
 #include "tree/engine.h"
 
-#include "base/clock.h"
-#include "base/hash.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "tokenizer/content.h"
 #include "tree/query.h"
 

@@ -1,8 +1,7 @@
 #include "tree/outline_list_rules.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/vector.h"
+#include "base/process.h"
 #include "tree/tombstones.h"
 
 static hp_outline *outline_of(hp_builder *b) { return (hp_outline *)b; }

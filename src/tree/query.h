@@ -4,7 +4,7 @@
 /* Questions about a builder's own stack and about tokens. The answers are the same in both
  * builders. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "tree/builder.h"
 
 static inline hp_node *node_at(const hp_builder *b, hp_ref ref) { return hp_node_at(b->base, ref); }

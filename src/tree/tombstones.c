@@ -1,6 +1,6 @@
 #include "tree/tombstones.h"
 
-#include "base/vector.h"
+#include "base/memory.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
 #include "tree/outline_list.h"

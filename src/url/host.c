@@ -1,6 +1,6 @@
 /* Hosts of URLs: names, IPv4 and IPv6 addresses, and the opaque hosts of other schemes. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "text/scan/scan.h"
 #include "url/idn.h"
 #include "url/url.h"

@@ -1,6 +1,6 @@
 #include "url/link_values.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "dom/value.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include <hpar/resources.h>
 
-#include "base/sized.h"
+#include "base/call.h"
 #include "dom/value.h"
 #include "url/link_values.h"
 #include "url/plain.h"

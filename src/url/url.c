@@ -1,6 +1,6 @@
 #include "url/url.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 
 #include <string.h>

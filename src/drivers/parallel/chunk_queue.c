@@ -1,8 +1,8 @@
 #include "drivers/parallel/chunk_queue.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/turn.h"
+#include "base/process.h"
+#include "base/target.h"
 #include "platform/pool.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "drivers/parallel/executor.h"
 
-#include "base/turn.h"
+#include "base/target.h"
 
 enum { WORD_BITS = 64 };
 

@@ -1,6 +1,6 @@
 #include "drivers/parallel/team.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "drivers/parallel/report.h"
 
 enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, RESCUE_BYTES = 4 << 10 };

@@ -1,6 +1,6 @@
 #include "drivers/parallel/parallel.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/report.h"

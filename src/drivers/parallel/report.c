@@ -1,6 +1,6 @@
 #include "drivers/parallel/report.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "drivers/parallel/speed.h"
 
 static void add_worker(hp_job *job, unsigned index) {

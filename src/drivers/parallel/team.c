@@ -1,7 +1,7 @@
 #include "drivers/parallel/team.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "drivers/parallel/executor.h"
 #include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/speed.h"

@@ -2,7 +2,7 @@
 
 #include "programs/crawl/map_internal.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 
 #include <hpar/study.h>

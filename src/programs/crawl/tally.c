@@ -1,7 +1,7 @@
 #include "programs/crawl/tally.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
+#include "base/process.h"
 
 #include <stdlib.h>
 #include <string.h>

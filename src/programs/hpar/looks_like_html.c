@@ -1,6 +1,6 @@
 #include "programs/hpar/looks_like_html.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* hpar resources: the resources that pages refer to, and the events of a parse that finds them. */
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "programs/hpar/json.h"
 #include "programs/hpar/options.h"
 #include "url/url.h"

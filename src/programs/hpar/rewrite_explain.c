@@ -1,6 +1,6 @@
 #include "programs/hpar/rewrite_explain.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

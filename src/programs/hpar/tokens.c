@@ -1,4 +1,4 @@
-#include "base/utf8.h"
+#include "base/bytes.h"
 #include "programs/hpar/json.h"
 #include "programs/hpar/options.h"
 #include "text/line.h"

@@ -1,6 +1,6 @@
 #include "programs/warc/coding.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <stdint.h>
 #include <string.h>

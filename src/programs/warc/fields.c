@@ -2,7 +2,7 @@
 
 #include "programs/warc/fields.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "programs/warc/warc.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "programs/warc/http.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "programs/warc/coding.h"
 #include "programs/warc/warc.h"
 

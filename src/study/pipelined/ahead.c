@@ -2,7 +2,7 @@
 
 #include "study/pipelined/ahead.h"
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "tokenizer/content.h"
 
 #include <hpar/study.h>

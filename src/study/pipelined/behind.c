@@ -1,6 +1,6 @@
 /* The second stage: the tree builder, which takes tokens from the buffer. */
 
-#include "base/clock.h"
+#include "base/process.h"
 #include "study/pipelined/ahead.h"
 #include "tree/engine_loop.h"
 

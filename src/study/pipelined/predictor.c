@@ -1,6 +1,6 @@
 #include "study/pipelined/predictor.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 #include "dom/tag.h"
 
 #include <hpar/parse.h>

@@ -1,7 +1,7 @@
 #include "study/pipelined/stages.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "study/pipelined/ahead.h"
 
 #include <hpar/study.h>

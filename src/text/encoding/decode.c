@@ -4,8 +4,8 @@
 
 #include "text/encoding/decode.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "text/encoding/decode_parts.h"
 #include "text/scan/scan.h"
 

@@ -3,7 +3,7 @@
 
 /* What the decoders share: ASCII, single characters, incomplete sequences. */
 
-#include "base/load.h"
+#include "base/bytes.h"
 #include "text/encoding/decoder.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "text/encoding/encoding.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "text/encoding/sniff.h"
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <string.h>
 

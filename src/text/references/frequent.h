@@ -4,7 +4,7 @@
 /* The references that pages use most, with their semicolons. A look-up takes one load of 8 bytes,
  * one multiplication and one comparison. */
 
-#include "base/load.h"
+#include "base/bytes.h"
 
 typedef struct hp_frequent_reference {
   uint64_t bytes;                      /* the name and the semicolon, in the highest bytes */

@@ -1,6 +1,6 @@
 #include "text/references/value_text.h"
 
-#include "base/load.h"
+#include "base/bytes.h"
 #include "text/references/character_reference.h"
 #include "text/references/frequent.h"
 

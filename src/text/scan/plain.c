@@ -2,7 +2,7 @@
  * Of each byte only the top bit is an answer, and the additions stay below it, so that no byte
  * disturbs its neighbour and answers are exact in both directions. */
 
-#include "base/load.h"
+#include "base/bytes.h"
 #include "text/scan/sets.h"
 
 #define KERNELS hp_scan_plain

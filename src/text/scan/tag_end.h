@@ -3,7 +3,7 @@
 
 /* The end of a tag by the tokenizer states of the standard, byte by byte. */
 
-#include "base/ascii.h"
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <string.h>

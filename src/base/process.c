@@ -1,9 +1,18 @@
-#include "base/hash.h"
-
-#include "base/clock.h"
+#include "base/process.h"
 
 #include <pthread.h>
 #include <sys/random.h>
+
+static unsigned generation; /* changes only in a new child, which has one thread */
+
+static void count_fork(void) { generation++; }
+static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+
+unsigned hp_fork_generation(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+  return generation;
+}
 
 uint64_t hp_hash_key[2];
 

@@ -1,6 +1,78 @@
-#include "base/sized.h"
+#include "base/call.h"
 
+#include "base/bytes.h"
+
+#include <hpar/node.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Replaces each byte that is no part of a well-formed sequence. */
+static void keep_well_formed(char *text) {
+  const char *end = text + strlen(text);
+  while (text < end) {
+    int length = hp_utf8_sequence(text, end);
+    if (length < 0) memset(text, '?', (size_t)-length);
+    text += length < 0 ? -length : length;
+  }
+}
+
+static hpar_status set(hpar_error *error, hpar_status status, uint64_t offset, const char *format, va_list values) {
+  if (!error) return status;
+  error->status = status;
+  error->offset = offset;
+  error->item = SIZE_MAX;
+  vsnprintf(error->text, sizeof error->text, format, values);
+  keep_well_formed(error->text);
+  return status;
+}
+
+hpar_status hp_set_error(hpar_error *error, hpar_status status, uint64_t offset, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  set(error, status, offset, format, values);
+  va_end(values);
+  return status;
+}
+
+hpar_status hp_explain(hpar_error *error, hpar_status status, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  set(error, status, 0, format, values);
+  va_end(values);
+  return status;
+}
+
+hpar_status hp_explain_status(hpar_error *error, hpar_status status) {
+  if (!error) return status;
+  if (status == HPAR_OK || !error->text[0] || error->status != status)
+    return hp_set_error(error, status, 0, "%s", status ? hpar_status_text(status) : "");
+  error->status = status;
+  return status;
+}
+
+const char *hpar_status_text(hpar_status status) {
+  switch (status) {
+    case HPAR_OK: return "no error";
+    case HPAR_ERROR_MEMORY: return "out of memory";
+    case HPAR_ERROR_ARGUMENT: return "an argument is outside its range";
+    case HPAR_ERROR_IO: return "reading or writing failed";
+    case HPAR_ERROR_TOO_LARGE: return "the input is longer than 4 GB";
+    case HPAR_ERROR_UNSUPPORTED: return "this build was made without that part";
+    case HPAR_ERROR_CALLBACK: return "a callback failed";
+    case HPAR_STOP: return "a callback ended the call";
+    case HPAR_RETIRE: return "a callback retired a rule";
+    case HPAR_LIMIT_DEPTH: return "the limit of open elements was reached";
+    case HPAR_LIMIT_NODES: return "the limit of nodes was reached";
+    case HPAR_LIMIT_MEMORY: return "the limit of memory was reached";
+    case HPAR_LIMIT_ATTRIBUTES: return "the limit of attributes of an element was reached";
+    case HPAR_LIMIT_TIME: return "the limit of time was reached";
+    case HPAR_LIMIT_INPUT: return "the limit of input was reached";
+  }
+  return "unknown status";
+}
+
+const char *hpar_version(void) { return HPAR_VERSION; }
 
 /* A larger size means memory that the caller has not initialised. */
 enum { MAX_SIZE = 64 << 10 };
