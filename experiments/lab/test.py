@@ -17,7 +17,7 @@ import tempfile  # noqa: E402
 import unittest  # noqa: E402
 import zlib  # noqa: E402
 from html.parser import HTMLParser  # noqa: E402
-from lab import board, cells, data, describe, machine, numbers, pages, paper, perform, sections, store  # noqa: E402
+from lab import board, cells, data, describe, keep, machine, numbers, pages, paper, perform, sections, store  # noqa: E402
 
 RECORDED = os.path.join(HERE, "recorded")
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -79,6 +79,15 @@ class Descriptions(unittest.TestCase):
             self.assertIn(name, sections.ORDER)
         self.assertLess(full, 3600)
         self.assertLess(quick, 180)
+
+    def test_reproduce_builds_every_program(self):
+        with open(os.path.join(ROOT, "scripts", "reproduce"), encoding="utf-8") as file:
+            text = file.read()
+        built = set(re.findall(r"hpar-[a-z-]+[a-z]", text.split("for target in")[0]))
+        built |= {f"hpar-{name}" for name in re.search(r"hpar-\(([^)]*)\)", text)[1].split("|")}
+        needs = {need.split()[1] for name in describe.names() for step in describe.load(name)["steps"] for need in step.get("needs", [])
+                 if need.startswith("program hpar-")}
+        self.assertEqual(needs - built, set())
 
     def test_combinations(self):
         with Experiment([{"id": "{b}.{a}", "each": {"a": 2, "b": ["x", "y"]}, "command": "/bin/echo {a} {b}",
@@ -237,13 +246,24 @@ class Kept(unittest.TestCase):
             self.assertEqual(store.Store(os.path.dirname(path)).damage(), [], path)
 
     def test_listed(self):
-        """Each run has a line in results/README.md, and the report has each run that results/current lists."""
+        """results/README.md has the table of the runs, and the report has each run that results/current lists."""
         with open(os.path.join(ROOT, "results", "README.md"), encoding="utf-8") as file:
-            text = file.read()
-        for path in glob.glob(os.path.join(ROOT, "results", "*", "*", "run.json")):
-            self.assertIn(f"| {os.path.basename(os.path.dirname(path))} |", text)
+            self.assertIn(keep.listing(ROOT), file.read())
         for folder in store.current(ROOT):
             self.assertTrue(os.path.exists(os.path.join(folder, "run.json")), folder)
+
+    def test_what_is_not_kept(self):
+        """A run is kept if it has ended, has one commit of clean sources, and each command gave a result."""
+        with Experiment([{"id": "a", "command": "/bin/false"}, {"id": "b", "command": "/bin/true"}]) as experiment:
+            experiment.run()
+            about = {"quick": False, "commit": "1", "ended": "now", "sessions": [{"commit": "1"}]}
+            for change, words in (({}, []), ({"quick": True}, ["quick"]), ({"ended": None}, ["ended"]), ({"commit": "2"}, ["more than one"]),
+                                  ({"commit": "1-dirty", "sessions": []}, ["differed"])):
+                store.Store(experiment.store.path).put("run.json", {**about, **change})
+                found = [line for line in keep.lacks(store.Store(experiment.store.path)) if not line.endswith(": no result")]
+                self.assertEqual([line for line in found if line.startswith("t: ")], ["t: a: exit status 1"])
+                others = [line for line in found if not line.startswith("t: ")]
+                self.assertEqual([word in line for word, line in zip(words, others, strict=True)], [True] * len(words))
 
     def test_small(self):
         """The files that git has are at most 3 MB."""
