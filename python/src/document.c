@@ -61,6 +61,11 @@ static bool hold_input(hp_py_document *d, PyObject *input, int copy) {
   return true;
 }
 
+static bool copy_text(const char *text, char **copy) {
+  *copy = text ? strdup(text) : NULL;
+  return *copy || !text;
+}
+
 hp_py_document *hp_py_new_document(hp_py_state *state, PyObject *input, const hp_py_options *options) {
   hp_py_document *d = PyObject_GC_New(hp_py_document, state->document);
   if (!d) return NULL;
@@ -68,7 +73,13 @@ hp_py_document *hp_py_new_document(hp_py_state *state, PyObject *input, const hp
   d->state = state;
   d->scripting = options->c.scripting;
   d->positions = options->c.source_offsets;
+  d->max_errors = options->c.max_errors;
+  d->is_fragment = options->c.fragment != NULL;
   bool held = hold_input(d, input, options->copy);
+  if (held && !(copy_text(options->c.encoding, &d->label) && copy_text(options->c.fragment, &d->fragment))) {
+    PyErr_NoMemory();
+    held = false;
+  }
   if (held && hpar_document_create(&d->tree)) {
     PyErr_NoMemory();
     held = false;
@@ -92,6 +103,8 @@ static void free_document(PyObject *self) {
   Py_XDECREF(d->owner);
   free(d->summary.all);
   free(d->errors);
+  free(d->label);
+  free(d->fragment);
   free(d->edit_limits);
   PyObject_GC_Del(self);
   Py_DECREF(type);
@@ -381,6 +394,33 @@ static PyObject *document_columns(PyObject *self, PyObject *ignored) {
   return hp_py_table((hp_py_document *)self);
 }
 
+/* Returns the options that make the same document from the same input, or None. */
+static PyObject *document_origin(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  const hp_py_document *d = (hp_py_document *)self;
+  if (d->fed || d->changed || d->status) Py_RETURN_NONE;
+  PyObject *dict = PyDict_New();
+  bool text = d->owner && PyUnicode_Check(d->owner);
+  bool fine = dict && hp_py_put_text(dict, "encoding", text ? NULL : d->label) &&
+              hp_py_put_text(dict, "fragment", d->fragment) && hp_py_put_number(dict, "max_errors", d->max_errors) &&
+              hp_py_put(dict, "scripting", PyBool_FromLong(d->scripting)) &&
+              hp_py_put(dict, "positions", PyBool_FromLong(d->positions)) &&
+              hp_py_put(dict, "editable", PyBool_FromLong(d->editable));
+  if (!fine) Py_CLEAR(dict);
+  return dict;
+}
+
+static PyObject *document_save(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  hp_py_document *d = (hp_py_document *)self;
+  return hp_py_save(d, hpar_document_root(d->tree));
+}
+
+static PyObject *document_reduce(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  return hp_py_delegate("hpar.copies", "reduce_document", self, NULL, 0, NULL);
+}
+
 static PyObject *document_sequence(PyObject *self, PyObject *list) {
   return hp_py_sequence((hp_py_document *)self, list);
 }
@@ -549,6 +589,9 @@ static PyMethodDef methods[] = {
     {"_columns", document_columns, METH_NOARGS, NULL},
     {"_events", document_events, METH_NOARGS, NULL},
     {"_sequence", document_sequence, METH_O, NULL},
+    {"_origin", document_origin, METH_NOARGS, NULL},
+    {"_save", document_save, METH_NOARGS, NULL},
+    {"__reduce__", document_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

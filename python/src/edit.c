@@ -40,6 +40,7 @@ static hpar_editor *begin(hp_py_document *d) {
     PyErr_SetString(PyExc_TypeError, "the document never changes: parse with editable=True, or call edit()");
     return NULL;
   }
+  d->changed = true;
   unsigned long thread = PyThread_get_thread_ident();
   if (d->edit && d->edit_thread == thread) return d->edit;
   if (d->edit) hpar_document_finish_edit(d->tree);

@@ -36,6 +36,7 @@ static PyMethodDef functions[] = {
              ">>> hpar.parse(b'<title>a &amp; b</title>').css_first('title').text()\n'a & b'\n"
              ">>> hpar.parse('<td>x', fragment='tr').html\n'<td>x</td>'"),
     {"_start_batch", (PyCFunction)(void (*)(void))hp_py_start_batch, KEYWORDS, NULL},
+    {"_load", (PyCFunction)(void (*)(void))hp_py_load, KEYWORDS, NULL},
     {"_start_feed", (PyCFunction)(void (*)(void))hp_py_start_feed, KEYWORDS, NULL},
     {"_start_rewrite", (PyCFunction)(void (*)(void))hp_py_start_rewrite, KEYWORDS, NULL},
     {"_rewrite", (PyCFunction)(void (*)(void))hp_py_rewrite, KEYWORDS, NULL},

@@ -59,7 +59,11 @@ typedef struct hp_py_document {
   size_t error_count;
   hpar_status status;
   bool scripting, positions, tracked;
-  bool fed;                  /* in pieces, which nobody keeps */
+  bool fed;     /* in pieces, which nobody keeps, or from a pickle */
+  bool changed; /* by an editor, perhaps */
+  bool is_fragment;
+  char *label, *fragment; /* of the options; NULL: none */
+  size_t max_errors;
   bool editable;             /* calls that read it keep the interpreter's lock */
   unsigned readers;          /* threads that read it without the lock */
   hpar_editor *edit;         /* NULL: no change yet */
@@ -200,6 +204,12 @@ PyObject *hp_py_freeze(PyObject *document, PyObject *ignored);
 PyObject *hp_py_create_tag(PyObject *document, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 PyObject *hp_py_create_text(PyObject *document, PyObject *value);
 PyObject *hp_py_create_comment(PyObject *document, PyObject *value);
+
+/*** copies.c ***/
+
+/* Returns the tree as bytes, from which hp_py_load makes a document, or a node of a new document. */
+PyObject *hp_py_save(hp_py_document *document, hpar_node top);
+PyObject *hp_py_load(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 
 /*** stats.c ***/
 

@@ -357,6 +357,17 @@ IN_PYTHON("hpar.finding", find)
 IN_PYTHON("hpar.finding", find_all)
 IN_PYTHON("hpar.finding", closest)
 
+static PyObject *node_save(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  hp_py_node *n = (hp_py_node *)self;
+  return hp_py_save(n->document, n->handle);
+}
+
+static PyObject *node_reduce(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  return hp_py_delegate("hpar.copies", "reduce_node", self, NULL, 0, NULL);
+}
+
 #define KEYWORDS METH_FASTCALL | METH_KEYWORDS
 #define METHOD(name, flags, text) \
   { #name, (PyCFunction)(void (*)(void))node_##name, flags, PyDoc_STR(text) }
@@ -498,6 +509,8 @@ static PyMethodDef methods[] = {
            ">>> doc.unwrap_tags(['b'])\n"
            ">>> doc.body.merge_text_nodes()\n"
            ">>> doc.css_first('p').child.data\n'acd'"),
+    {"_save", node_save, METH_NOARGS, NULL},
+    {"__reduce__", node_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

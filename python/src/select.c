@@ -64,6 +64,13 @@ static void free_selector(PyObject *self) {
   Py_DECREF(type);
 }
 
+static PyObject *reduce_selector(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  return Py_BuildValue("(O(O))", Py_TYPE(self), ((selector *)self)->text);
+}
+
+static PyMethodDef selector_methods[] = {{"__reduce__", reduce_selector, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+
 static PyObject *represent_selector(PyObject *self) {
   return PyUnicode_FromFormat("Selector(%R)", ((selector *)self)->text);
 }
@@ -341,6 +348,7 @@ static PyType_Slot selector_slots[] = {
                                   ">>> len(hpar.parse('<a href=b>').css(selector))\n1")},
     {Py_tp_new, make_selector},
     {Py_tp_dealloc, free_selector},
+    {Py_tp_methods, selector_methods},
     {Py_tp_repr, represent_selector},
     {0, NULL},
 };
