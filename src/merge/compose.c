@@ -1,4 +1,4 @@
-#include "merge/compose.h"
+#include "merge/merge.h"
 
 #include "merge/splice.h"
 #include "tokenizer/content.h"
@@ -94,7 +94,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
 }
 
 /* Returns whether the merger can repair the run of the composed segment as well as those of its
- * parts (merge/reconstruct.h, merge/ark.h). The flags of formatting elements count the equal
+ * parts (merge/splice.h, merge/splice.h). The flags of formatting elements count the equal
  * entries of their segment only, so that the left log must have none of these names. */
 static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segment *s) {
   if (b->speculative.misnested != s->misnested || b->speculative.fostered != s->fostered ||

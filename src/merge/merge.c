@@ -1,7 +1,6 @@
 #include "merge/merge.h"
 
 #include "base/process.h"
-#include "merge/compose.h"
 #include "merge/splice.h"
 #include "tokenizer/content.h"
 #include "tree/engine_loop.h"

@@ -12,6 +12,71 @@
 
 #include <string.h>
 
+/*** elements open before an offset ***/
+
+enum { REACH = 2048 };
+
+bool hp_follows_open_a(const char *text, uint32_t offset) {
+  const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
+  for (const char *at = end; at - begin > 3;) {
+    const char *tag = memrchr(begin, '<', (size_t)(at - begin));
+    if (!tag) return false;
+    at = tag++;
+    if (end - tag < 2) continue;
+    bool is_end = *tag == '/';
+    tag += is_end;
+    if (end - tag > 1 && (*tag | 0x20) == 'a' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
+  }
+  return false;
+}
+
+/* Returns whether the tag with this name ends an open p, if it is in no scope of its own. */
+static bool is_block(const char *name) {
+  const unsigned char *letters = (const unsigned char *)name;
+#define LETTERS(a, b) ((a) << 8 | (b))
+  switch (LETTERS(letters[0] | 0x20, letters[1] | 0x20)) {
+    case LETTERS('a', 'r'): /* article */
+    case LETTERS('b', 'o'): /* body */
+    case LETTERS('d', 'd'):
+    case LETTERS('d', 'i'): /* div */
+    case LETTERS('d', 'l'):
+    case LETTERS('d', 't'):
+    case LETTERS('h', '1'):
+    case LETTERS('h', '2'):
+    case LETTERS('h', '3'):
+    case LETTERS('h', '4'):
+    case LETTERS('h', 'e'): /* header */
+    case LETTERS('l', 'i'):
+    case LETTERS('n', 'a'): /* nav */
+    case LETTERS('o', 'l'):
+    case LETTERS('s', 'e'): /* section */
+    case LETTERS('t', 'a'): /* table */
+    case LETTERS('t', 'd'):
+    case LETTERS('t', 'r'):
+    case LETTERS('u', 'l'): return true;
+    default: return false;
+  }
+#undef LETTERS
+}
+
+/* Returns whether the last tag is the start tag of a p, of the tags that begin or end a p. */
+static bool follows_open_p(const char *text, uint32_t offset) {
+  const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
+  for (const char *at = end; at - begin > 3;) {
+    const char *tag = memrchr(begin, '<', (size_t)(at - begin));
+    if (!tag) return false;
+    at = tag++;
+    if (end - tag < 3) continue;
+    bool is_end = *tag == '/';
+    tag += is_end;
+    if ((*tag | 0x20) == 'p' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
+    if (is_block(tag)) return false;
+  }
+  return false;
+}
+
+/*** dispositions ***/
+
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
 /* Both only shorten links of the stack that are out of date. */
 static bool has_special(const hp_builder *b) { return special_barrier((hp_open_stack *)&b->stack) != 0; }
@@ -374,7 +439,7 @@ static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const h
   if (b->stack.last[HP_ATOM_P] || b->stack.last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
   if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
   if (questions & P && outer->follows) {
-    if (!hp_follows_open_p(b->tokenizer->base, outer->follows)) b->speculative.unsure &= ~(uint32_t)P;
+    if (!follows_open_p(b->tokenizer->base, outer->follows)) b->speculative.unsure &= ~(uint32_t)P;
     outer->follows = 0;
   }
   return questions & b->speculative.unsure;
@@ -456,66 +521,4 @@ hp_open_kind hp_outer_kind(const hp_builder *b) {
     case HP_IN_ROW: return modes & ~(uint32_t)BIT(HP_IN_ROW) ? HP_OPEN_OTHER : HP_OPEN_ROW;
     default: return HP_OPEN_OTHER;
   }
-}
-
-/*** elements open before an offset ***/
-
-enum { REACH = 2048 };
-
-bool hp_follows_open_a(const char *text, uint32_t offset) {
-  const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
-  for (const char *at = end; at - begin > 3;) {
-    const char *tag = memrchr(begin, '<', (size_t)(at - begin));
-    if (!tag) return false;
-    at = tag++;
-    if (end - tag < 2) continue;
-    bool is_end = *tag == '/';
-    tag += is_end;
-    if (end - tag > 1 && (*tag | 0x20) == 'a' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
-  }
-  return false;
-}
-
-/* Returns whether the tag with this name ends an open p, if it is in no scope of its own. */
-static bool is_block(const char *name) {
-  const unsigned char *letters = (const unsigned char *)name;
-#define LETTERS(a, b) ((a) << 8 | (b))
-  switch (LETTERS(letters[0] | 0x20, letters[1] | 0x20)) {
-    case LETTERS('a', 'r'): /* article */
-    case LETTERS('b', 'o'): /* body */
-    case LETTERS('d', 'd'):
-    case LETTERS('d', 'i'): /* div */
-    case LETTERS('d', 'l'):
-    case LETTERS('d', 't'):
-    case LETTERS('h', '1'):
-    case LETTERS('h', '2'):
-    case LETTERS('h', '3'):
-    case LETTERS('h', '4'):
-    case LETTERS('h', 'e'): /* header */
-    case LETTERS('l', 'i'):
-    case LETTERS('n', 'a'): /* nav */
-    case LETTERS('o', 'l'):
-    case LETTERS('s', 'e'): /* section */
-    case LETTERS('t', 'a'): /* table */
-    case LETTERS('t', 'd'):
-    case LETTERS('t', 'r'):
-    case LETTERS('u', 'l'): return true;
-    default: return false;
-  }
-#undef LETTERS
-}
-
-bool hp_follows_open_p(const char *text, uint32_t offset) {
-  const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
-  for (const char *at = end; at - begin > 3;) {
-    const char *tag = memrchr(begin, '<', (size_t)(at - begin));
-    if (!tag) return false;
-    at = tag++;
-    if (end - tag < 3) continue;
-    bool is_end = *tag == '/';
-    tag += is_end;
-    if ((*tag | 0x20) == 'p' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
-    if (is_block(tag)) return false;
-  }
-  return false;
 }

@@ -50,7 +50,5 @@ bool hp_splits_row(const hp_token *token);
 
 /* Returns whether the last tag of an `a` is a start tag. */
 bool hp_follows_open_a(const char *text, uint32_t offset);
-/* Returns whether the last tag is the start tag of a p, of the tags that begin or end a p. */
-bool hp_follows_open_p(const char *text, uint32_t offset);
 
 #endif

@@ -68,7 +68,7 @@ typedef struct hp_segment { // value
   /* Some element is not where its tags are: see hp_speculative_state. */
   bool misnested;
   bool fostered; /* some node precedes an older sibling */
-  /* Noah's Ark clause can read the flags of the elements of the run: see merge/ark.h. */
+  /* Noah's Ark clause can read the flags of the elements of the run: see merge/splice.h. */
   bool ark_known;
   /* The composer has run the first half of the next token, but the assumptions of the segment with
    * that token do not hold. That segment stays in the log of its chunk. */
@@ -101,8 +101,6 @@ typedef struct hp_log { // value
 
 /* Empties the log. Keeps its memory. */
 void hp_log_clear(hp_log *log);
-/* Keeps the first `segments` segments and their entries. */
-void hp_log_cut(hp_log *log, uint32_t segments);
 void hp_log_free(hp_log *log);
 
 #endif

@@ -127,7 +127,8 @@ static void clear_bits(_Atomic uint64_t *bits, size_t count) {
   for (size_t i = 0; i < count / 64; i++) atomic_store_explicit(&bits[i], 0, memory_order_relaxed);
 }
 
-void hp_known_begin(hp_known_states *known) {
+/* Forgets all results, for another text. */
+static void begin_known(hp_known_states *known) {
   if (!known->has_lock) pthread_mutex_init(&known->lock, NULL);
   known->has_lock = true;
   known->long_text = (hp_known_state){0};
@@ -137,7 +138,7 @@ void hp_known_begin(hp_known_states *known) {
   clear_bits(known->has_no_comment, HP_COMMENT_BLOCKS);
 }
 
-void hp_known_close(hp_known_states *known) {
+static void close_known(hp_known_states *known) {
   if (known->has_lock) pthread_mutex_destroy(&known->lock);
 }
 
@@ -447,13 +448,13 @@ void hp_prescan_begin(hp_prescan *p) {
   if (!p->has_lock) pthread_mutex_init(&p->lock, NULL);
   p->has_lock = true;
   p->front = p->head = (hp_prescan_state){0};
-  hp_known_begin(&p->known);
+  begin_known(&p->known);
   p->note_count = 0;
 }
 
 void hp_prescan_close(hp_prescan *p) {
   hp_free(p->notes);
-  hp_known_close(&p->known);
+  close_known(&p->known);
   if (p->has_lock) pthread_mutex_destroy(&p->lock);
 }
 

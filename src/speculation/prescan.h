@@ -50,10 +50,6 @@ typedef struct hp_used_state {
   hp_start_state state;
 } hp_used_state;
 
-/* Forgets all results, for another text. */
-void hp_known_begin(hp_known_states *known);
-void hp_known_close(hp_known_states *known);
-
 /* Reads the results since the last call. Any thread may call it. */
 void hp_known_read(hp_known_states *known, uint32_t cut, hp_used_state *used);
 /* Reads the last result that was a long comment or raw text. Sets the number of bytes that all

@@ -106,8 +106,6 @@ void hp_worker_parse(hp_worker *worker, const hp_request *request, const hp_plan
 
 /*** parts of a strategy ***/
 
-/* Empties the log and removes all hypotheses. */
-void hp_worker_clear(hp_worker *worker, hp_chunk_work *chunk);
 /* Returns the start state that the predictors of the plan predict. */
 HP_SHARED hp_start_state hp_worker_predict(hp_worker *worker, const hp_request *request, const hp_plan *plan,
                                            const hp_chunk_work *chunk);
@@ -125,10 +123,6 @@ HP_SHARED void hp_worker_speculate_joined(hp_worker *worker, const hp_request *r
                                           const hp_start_state *state, const uint32_t *places, uint32_t count,
                                           hp_chunk_work *chunk);
 
-/* Adds two hypotheses: the cut lies in data, and the cut lies in `state`. They share the log from
- * the first token after `state` on. */
-void hp_worker_speculate_doubtfully(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                    const hp_start_state *state, hp_chunk_work *chunk);
 /* Speculates from chunk->start, also where it is doubtful, and lets later scans of the text begin
  * at its end. `may_restart`: an end tag that contradicts the state may restart the hypothesis. */
 HP_SHARED void hp_worker_speculate_from_start(hp_worker *worker, const hp_request *request, const hp_plan *plan,

@@ -9,7 +9,6 @@
 #include "drivers/parallel/chunk_queue.h"
 #include "drivers/parallel/config.h"
 #include "drivers/parallel/cutter.h"
-#include "merge/compose.h"
 #include "merge/merge.h"
 #include "platform/event_count.h"
 #include "platform/pool.h"
