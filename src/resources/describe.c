@@ -1,10 +1,88 @@
 #include "resources/describe.h"
 
+#include "base/bytes.h"
+#include "base/process.h"
 #include "dom/value.h"
-#include "resources/describe_parts.h"
 #include "resources/imports.h"
+#include "resources/values.h"
 
 #include <string.h>
+
+/*** values of attributes ***/
+
+const uint8_t hp_resource_attributes[HP_KNOWN_ATOMS] = {
+    [HP_ATOM_AS] = HP_RESOURCE_AS,
+    [HP_ATOM_ASYNC] = HP_RESOURCE_ASYNC,
+    [HP_ATOM_BACKGROUND] = HP_RESOURCE_BACKGROUND,
+    [HP_ATOM_CHARSET] = HP_RESOURCE_CHARSET,
+    [HP_ATOM_CONTENT] = HP_RESOURCE_CONTENT,
+    [HP_ATOM_CROSSORIGIN] = HP_RESOURCE_CROSSORIGIN,
+    [HP_ATOM_DATA] = HP_RESOURCE_DATA,
+    [HP_ATOM_DEFER] = HP_RESOURCE_DEFER,
+    [HP_ATOM_DISABLED] = HP_RESOURCE_DISABLED,
+    [HP_ATOM_FETCHPRIORITY] = HP_RESOURCE_FETCHPRIORITY,
+    [HP_ATOM_FOR] = HP_RESOURCE_FOR,
+    [HP_ATOM_HREF] = HP_RESOURCE_HREF,
+    [HP_ATOM_HTTP_EQUIV] = HP_RESOURCE_HTTP_EQUIV,
+    [HP_ATOM_INTEGRITY] = HP_RESOURCE_INTEGRITY,
+    [HP_ATOM_LOADING] = HP_RESOURCE_LOADING,
+    [HP_ATOM_MEDIA] = HP_RESOURCE_MEDIA,
+    [HP_ATOM_NAME] = HP_RESOURCE_NAME,
+    [HP_ATOM_NONCE] = HP_RESOURCE_NONCE,
+    [HP_ATOM_REFERRERPOLICY] = HP_RESOURCE_REFERRERPOLICY,
+    [HP_ATOM_REL] = HP_RESOURCE_REL,
+    [HP_ATOM_SIZES] = HP_RESOURCE_SIZES,
+    [HP_ATOM_SRC] = HP_RESOURCE_SRC,
+    [HP_ATOM_SRCSET] = HP_RESOURCE_SRCSET,
+    [HP_ATOM_TITLE] = HP_RESOURCE_TITLE,
+    [HP_ATOM_TYPE] = HP_RESOURCE_TYPE,
+    [HP_ATOM_ADJUSTED_XLINK_HREF] = HP_RESOURCE_XLINK_HREF,
+};
+
+typedef struct named_attribute {
+  const char *name;
+  hp_resource_attribute attribute;
+} named_attribute;
+
+/* Returns the attribute of a name that has no fixed atom. Most such names differ in length. */
+static hp_resource_attribute find_unknown(const char *name, size_t length) {
+  static const named_attribute names[] = {
+      {"event", HP_RESOURCE_EVENT},       {"imagesizes", HP_RESOURCE_IMAGESIZES},
+      {"poster", HP_RESOURCE_POSTER},     {"imagesrcset", HP_RESOURCE_IMAGESRCSET},
+      {"language", HP_RESOURCE_LANGUAGE}, {"shadowrootmode", HP_RESOURCE_SHADOWROOTMODE},
+      {"nomodule", HP_RESOURCE_NOMODULE}, {"srcdoc", HP_RESOURCE_SRCDOC},
+  };
+  enum { LENGTHS = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11 | 1 << 14 };
+  if (length > 14 || !(LENGTHS >> length & 1)) return HP_RESOURCE_OTHER;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i].name) == length && !memcmp(names[i].name, name, length)) return names[i].attribute;
+  return HP_RESOURCE_OTHER;
+}
+
+hp_resource_attribute hp_resource_attribute_of(hp_atom atom, const char *name, size_t length) {
+  return atom < HP_KNOWN_ATOMS ? (hp_resource_attribute)hp_resource_attributes[atom] : find_unknown(name, length);
+}
+
+hp_resource_attribute hp_unknown_resource_attribute(const hpar_document *document, hp_atom name) {
+  hp_name unknown = hp_atom_name(&document->atoms, name);
+  return find_unknown(unknown.bytes, unknown.length);
+}
+
+static hpar_string read_value(const hp_tree_view *view, const hp_attributes *block, uint32_t index) {
+  const hp_attribute *item = &block->items[index];
+  if (!hp_is_deferred(block, index)) return (hpar_string){item->value, item->length};
+  return view->bytes ? hp_read_value(block, index, view->bytes) : hp_attribute_value(view->document, block, item);
+}
+
+void hp_set_deferred_values(const hp_tree_view *view, const hp_attributes *block, bool skips_unknown,
+                            hp_resource_values *values) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    hp_resource_attribute attribute = hp_resource_attribute_at(view->document, block->items[i].name, skips_unknown);
+    if (attribute != HP_RESOURCE_OTHER) hp_set_value(values, attribute, read_value(view, block, i));
+  }
+}
+
+/*** descriptions ***/
 
 static hpar_string trim(hpar_string s) {
   while (s.length && hp_ascii_is_white(*s.bytes)) s.bytes++, s.length--;
@@ -509,4 +587,65 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
   if (has_text && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT)
     d.sheet = hp_text_of(view->document->range.base, view->text, node_of(view, node->first));
   return hp_describe(&d, node->ns, node->name);
+}
+
+/*** hashes and shadow roots ***/
+
+static uint64_t hash_text(uint64_t hash, hpar_string text) {
+  uint64_t word = 0;
+  hash = hp_hash_mix(hash + text.length);
+  for (; text.length >= sizeof word; text.bytes += sizeof word, text.length -= sizeof word) {
+    memcpy(&word, text.bytes, sizeof word);
+    hash = hp_hash_mix(hash ^ word);
+  }
+  word = 0;
+  if (text.length) memcpy(&word, text.bytes, text.length);
+  return hp_hash_mix(hash ^ word);
+}
+
+uint64_t hp_hash_resource(uint64_t hash, const hpar_resource *resource) {
+  return hash_text(hash_text(hash + resource->kind, resource->url), resource->srcset);
+}
+
+//§ valid-shadow-host-name
+bool hp_is_shadow_host(hp_atom name, hp_name text) {
+  switch (name) {
+    case HP_ATOM_ARTICLE:
+    case HP_ATOM_ASIDE:
+    case HP_ATOM_BLOCKQUOTE:
+    case HP_ATOM_BODY:
+    case HP_ATOM_DIV:
+    case HP_ATOM_FOOTER:
+    case HP_ATOM_H1:
+    case HP_ATOM_H2:
+    case HP_ATOM_H3:
+    case HP_ATOM_H4:
+    case HP_ATOM_H5:
+    case HP_ATOM_H6:
+    case HP_ATOM_HEADER:
+    case HP_ATOM_MAIN:
+    case HP_ATOM_NAV:
+    case HP_ATOM_P:
+    case HP_ATOM_SECTION:
+    case HP_ATOM_SPAN: return true;
+    default: break;
+  }
+  return name >= HP_KNOWN_ATOMS && memchr(text.bytes, '-', text.length);
+}
+
+static bool is_host(const hp_tree_view *view, hp_ref ref) {
+  const hp_node *node = node_of(view, ref);
+  if (node->kind != HPAR_NODE_ELEMENT || node->ns != HPAR_NAMESPACE_HTML) return false;
+  return hp_is_shadow_host(node->name, hp_atom_name(&view->document->atoms, node->name));
+}
+
+//§ parsing-main-inhead
+hp_shadow_root hp_is_shadow_root(const hp_tree_view *view, hp_ref template) {
+  hp_resource_values values;
+  hp_read_resource_values(view, template, &values);
+  hpar_string mode = hp_resource_value(&values, HP_RESOURCE_SHADOWROOTMODE);
+  hp_ref parent = hp_parent_of(view->document->range.base, node_of(view, template));
+  if (!hp_is_word(mode, "open") && !hp_is_word(mode, "closed")) return HP_SHADOW_NO;
+  if (!parent) return HP_SHADOW_UNSURE;
+  return is_host(view, parent) ? HP_SHADOW_YES : HP_SHADOW_NO;
 }

@@ -2,10 +2,262 @@
 
 #include "base/memory.h"
 #include "dom/value.h"
-#include "resources/finder_parts.h"
+#include "resources/describe.h"
+#include "text/decoded_offset.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static inline hp_tree_view finder_view(const hp_finder *f) {
+  return (hp_tree_view){f->report->document, f->builder->tokenizer->base, f->builder->bytes};
+}
+
+/* Returns true if an offset in the text plus the length of the byte order mark is the offset in the
+ * caller's bytes. */
+static inline bool keeps_offsets(const hp_input *input) { return !input->source && !input->repair_count; }
+
+/* Returns the offset in the caller's bytes. Most inputs are UTF-8 without repairs. */
+static inline uint64_t source_offset(const hp_input *input, hp_input_cursor *cursor, uint32_t offset) {
+  if (keeps_offsets(input)) return offset + input->bom;
+  return input->repair_count ? hp_input_offset_from(input, cursor, offset) : hp_decoded_offset(input, cursor, offset);
+}
+
+enum { FIRST_SIGHTINGS = 64 };
+
+/* Keeps workers from reporting the tag, which the exact finder confirms now. */
+static inline void pass_tag(hp_finder *f, uint32_t start) {
+  if (__builtin_expect(start >= f->own_to, 0) && f->pass) f->pass(f->pass_context, start + 1);
+}
+
+/* Calls the callback, unless the exact builder has passed the tag. */
+static inline bool report_unless_passed(const hp_finder *f, uint32_t start, const hpar_resource *resource) {
+  bool reports = true;
+  if (f->gate) {
+    pthread_mutex_lock(&f->gate->lock);
+    reports = start >= f->gate->passed;
+  }
+  if (reports) f->report->callback(resource, HPAR_RESOURCE_FOUND, f->report->context);
+  if (f->gate) pthread_mutex_unlock(&f->gate->lock);
+  return reports;
+}
+
+/* Appends a sighting. Its other members are zero. */
+static inline hp_sighting *add_sighting(hp_finder *f, uint32_t start, hp_ref element) {
+  hp_sightings *to = f->sightings;
+  if (to->count == to->capacity)
+    hp_grow(&to->items, &to->capacity, to->count ? to->count + 1 : FIRST_SIGHTINGS, f->builder->unwind);
+  hp_sighting *added = &to->items[to->count++];
+  *added = (hp_sighting){0};
+  added->start = start;
+  added->element = element;
+  added->attributes = hp_node_at(f->builder->base, element)->attributes;
+  return added;
+}
+
+/* Returns true if the element is a script without `src`, in HTML. The finder sees only those that
+ * may be modules or import maps. */
+static inline bool has_no_src(const char *base, const hp_node *script) {
+  if (script->ns != HPAR_NAMESPACE_HTML || !script->attributes) return false;
+  const hp_attributes *block = hp_at(base, script->attributes);
+  for (uint32_t i = 0; i < block->count; i++)
+    if (block->items[i].name == HP_ATOM_SRC) return false;
+  return true;
+}
+
+/* Returns true if the resources of the element may depend on what follows its start tag, or on the
+ * parent that the merger gives it. */
+static inline bool is_incomplete(const char *base, const hp_node *node) {
+  if (node->name == HP_ATOM_SCRIPT) return has_no_src(base, node);
+  if (node->name != HP_ATOM_IMG) return node->name == HP_ATOM_STYLE || (node->name == HP_ATOM_SOURCE && !node->parent);
+  if (!node->parent) return true;
+  const hp_node *parent = hp_node_at(base, node->parent);
+  return parent->kind != HPAR_NODE_ELEMENT || parent->name == HP_ATOM_PICTURE;
+}
+
+/* Adds a sighting. Reports it if the element is complete. */
+static void see_resources(hp_finder *finder, const hp_node *node, uint32_t start);
+
+/*** the short way ***/
+
+/* The short way of the tags that most resources belong to: an img, and a script with `src`. The
+ * finder reports their only resource at once. Between two calls, the strings of f->values.resource
+ * are none. */
+
+/* Returns true if the tag may take the short way: its finder compares no sighting with another one,
+ * and holds none. Requires: the element is complete. */
+static inline bool is_direct(const hp_finder *f, uint32_t start) {
+  const hp_sightings *to = f->sightings;
+  return f->is_direct && f->reported == to->count && to->count < to->capacity && start >= f->found_to &&
+         !f->builder->stack.last[HP_ATOM_TEMPLATE];
+}
+
+/* Removes the strings of the resource of an img or a script. Most have no others than these two. */
+static inline void forget_values(hp_finder *f) {
+  const uint64_t usual = HP_RESOURCE_BIT(HP_RESOURCE_SRC) | HP_RESOURCE_BIT(HP_RESOURCE_TYPE);
+  hp_put_string(&f->values.resource.url, NULL, 0);
+  hp_put_string(&f->values.resource.type, NULL, 0);
+  if (f->values.present & HP_RESOURCE_FIELDS & ~usual) hp_clear_strings(&f->values.resource);
+}
+
+/* Takes the memory of a later sighting from the core that has read it in the last parse. Otherwise
+ * the stores of the parse wait for it: sightings are too rare for the processor to foresee. */
+static inline void prefetch_later(const hp_sighting *added) {
+  enum { BYTES_AHEAD = 2 * HP_CACHE_LINE };
+  hp_prefetch_to_write((const char *)((uintptr_t)added + BYTES_AHEAD));
+}
+
+/* Notes for the merger what the worker has found. */
+static inline __attribute__((always_inline)) void note_found(hp_finder *f, hp_sighting *added, uint64_t offset,
+                                                             const hpar_resource *resource) {
+  const uint64_t others = HP_RESOURCE_FIELDS & ~HP_RESOURCE_BIT(HP_RESOURCE_SRC);
+  uint64_t present = f->values.present & others;
+  bool has_type = resource->kind == HPAR_RESOURCE_SCRIPT && present == HP_RESOURCE_BIT(HP_RESOURCE_TYPE) &&
+                  hp_is_usual_script_type(resource->type);
+  prefetch_later(added);
+  added->found = 1;
+  f->found_to = added->start + 1;
+  if (present && !has_type) {
+    added->attributes = hp_node_at(f->builder->base, added->element)->attributes;
+    return;
+  }
+  added->offset = offset;
+  added->url = resource->url.bytes;
+  added->url_length = (uint32_t)resource->url.length;
+  added->kind = (uint8_t)resource->kind;
+  added->flags = (uint8_t)resource->flags;
+  added->has_type = has_type;
+}
+
+/* Adds the sighting of the element and reports its resource; NULL: it has none. Requires: there is
+ * space for a sighting. */
+static inline __attribute__((always_inline)) void
+report_directly(hp_finder *f, hp_ref element, uint32_t start, uint64_t offset, bool is_exact, hpar_resource *resource) {
+  if (resource) {
+    hp_sighting *added = &f->sightings->items[f->sightings->count++];
+    *added = (hp_sighting){0};
+    added->start = start;
+    added->element = element;
+    f->reported++;
+    if (!is_exact) note_found(f, added, offset, resource);
+    hp_set_origin(resource, element, (hp_resource_origin){offset, f->thread, 0});
+    if (is_exact) {
+      pass_tag(f, start);
+      f->report->callback(resource, HPAR_RESOURCE_CONFIRMED, f->report->context);
+    } else if (!report_unless_passed(f, start, resource)) {
+      added->found = 0;
+    }
+  }
+  forget_values(f);
+}
+
+/* Sets the values of the block. */
+static inline void read_values(hp_finder *f, const hp_attributes *block, bool skips_unknown) {
+  if (hp_has_deferred(block)) {
+    hp_tree_view view = finder_view(f);
+    f->values.present = 0;
+    hp_set_deferred_values(&view, block, skips_unknown, &f->values);
+  } else {
+    hp_set_block_values(f->report->document, block, skips_unknown, &f->values);
+  }
+}
+
+/* Adds a sighting of a script with `src`, in HTML. */
+static void see_script(hp_finder *f, const hp_node *node, uint32_t start) {
+  if (__builtin_expect(!is_direct(f, start), 0)) {
+    see_resources(f, node, start);
+    return;
+  }
+  read_values(f, hp_at(f->builder->base, node->attributes), false);
+  report_directly(f, hp_ref_of(f->builder->base, node), start, source_offset(f->report->input, &f->cursor, start),
+                  f->is_exact, hp_script_in(&f->values));
+}
+
+/* Confirms the sightings with a URL from `from` on, up to the first one that needs its element, or
+ * `to`. Returns the number of the first one that is not confirmed. Requires: as
+ * confirm_directly. */
+static uint32_t confirm_urls(hp_finder *f, uint32_t from, uint32_t to) {
+  const hp_sighting *items = f->expected->items;
+  hpar_resource *resource = &f->values.resource;
+  hp_sightings *own = f->sightings;
+  if (f->report->runs_scripts) return from;
+  resource->picture = 0;
+  resource->thread = f->thread;
+  for (; from < to && items[from].url && own->count < own->capacity; from++) {
+    const hp_sighting *found = &items[from];
+    own->items[own->count++] = (hp_sighting){.start = found->start, .element = found->element};
+    f->reported++;
+    f->expected_at++;
+    pass_tag(f, found->start);
+    resource->kind = found->kind;
+    resource->flags = found->flags;
+    resource->element = found->element;
+    resource->offset = found->offset;
+    hp_put_string(&resource->url, found->url, found->url_length);
+    if (found->has_type) hp_put_string(&resource->type, HP_USUAL_SCRIPT_TYPE, strlen(HP_USUAL_SCRIPT_TYPE));
+    f->report->callback(resource, HPAR_RESOURCE_CONFIRMED, f->report->context);
+    if (found->has_type) hp_put_string(&resource->type, NULL, 0);
+  }
+  hp_put_string(&resource->url, NULL, 0);
+  return from;
+}
+
+/* Confirms the next expected sighting if it is an img, or a script in HTML, without doubts. Returns
+ * false if it has done nothing. Requires: no sighting waits, and the template elements around the
+ * segment do not make the resources inert. */
+static bool confirm_directly(hp_finder *f, const hp_sighting *found) {
+  const char *base = f->builder->base;
+  const hp_node *node = hp_node_at(base, found->element);
+  const hp_sightings *to = f->sightings;
+  if (found->is_inert || found->unsure || f->report->runs_scripts || to->count == to->capacity) return false;
+  if (!node->attributes || node->ns != HPAR_NAMESPACE_HTML) return false;
+  if ((node->name != HP_ATOM_IMG && node->name != HP_ATOM_SCRIPT) || is_incomplete(base, node)) return false;
+  f->expected_at++;
+  read_values(f, hp_at(base, node->attributes), node->name == HP_ATOM_IMG);
+  report_directly(f, found->element, found->start, source_offset(f->report->input, &f->cursor, found->start), true,
+                  node->name == HP_ATOM_IMG ? hp_image_in(&f->values) : hp_script_in(&f->values));
+  return true;
+}
+
+/* Returns true if see_resources is to see the img. */
+static inline bool takes_long_way(const hp_finder *f, const hp_node *image, uint32_t start) {
+  return !image->attributes || !is_direct(f, start) || is_incomplete(f->builder->base, image);
+}
+
+/* Sees an img with deferred values, or one that takes the long way. */
+static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_ref image, uint32_t start) {
+  hp_finder *f = (hp_finder *)watch;
+  const hp_node *node = hp_node_at(f->builder->base, image);
+  if (takes_long_way(f, node, start)) {
+    watch->see(watch, image, start);
+    return;
+  }
+  uint64_t offset = source_offset(f->report->input, &f->cursor, start);
+  read_values(f, hp_at(f->builder->base, node->attributes), true);
+  report_directly(f, image, start, offset, f->is_exact, hp_image_in(&f->values));
+}
+
+/* Calls only the callback, and the conversion of an offset. */
+static inline __attribute__((always_inline)) void see_image(hp_tag_watch *watch, hp_ref image, uint32_t start,
+                                                            bool is_exact) {
+  hp_finder *f = (hp_finder *)watch;
+  const hp_node *node = hp_node_at(f->builder->base, image);
+  const hp_attributes *block = hp_at(f->builder->base, node->attributes);
+  if (__builtin_expect(takes_long_way(f, node, start) || hp_has_deferred(block), 0)) {
+    see_unusual_image(watch, image, start);
+    return;
+  }
+  uint64_t offset = source_offset(f->report->input, &f->cursor, start);
+  hp_set_block_values(f->report->document, block, true, &f->values);
+  report_directly(f, image, start, offset, is_exact, hp_image_in(&f->values));
+}
+
+static void see_exact_image(hp_tag_watch *watch, hp_ref image, uint32_t start) { see_image(watch, image, start, true); }
+
+static void see_found_image(hp_tag_watch *watch, hp_ref image, uint32_t start) {
+  see_image(watch, image, start, false);
+}
+
+/*** the finder ***/
 
 static const hp_resource_origin no_origin = {0, 0, 0};
 
@@ -90,7 +342,7 @@ static bool report_event(const hpar_resource *resource, void *context) {
   }
   if (source->reported == source->most) return true;
   if (source->event == HPAR_RESOURCE_FOUND) {
-    source->has_passed = source->has_passed || !hp_report_found(source->finder, source->start, resource);
+    source->has_passed = source->has_passed || !report_unless_passed(source->finder, source->start, resource);
     source->reported += !source->has_passed;
     return true;
   }
@@ -103,8 +355,8 @@ static bool report_event(const hpar_resource *resource, void *context) {
 /* Reports the resources of a sighting, found by the thread. */
 static void report_by(hp_finder *f, const hp_sighting *sighting, event_source *source, hp_input_cursor *cursor,
                       unsigned thread) {
-  uint64_t offset = hp_source_offset(f->report->input, cursor, sighting->start);
-  hp_tree_view view = hp_finder_view(f);
+  uint64_t offset = source_offset(f->report->input, cursor, sighting->start);
+  hp_tree_view view = finder_view(f);
   hp_resource_origin origin = {offset, thread, sighting->is_written ? HPAR_RESOURCE_WRITTEN : 0};
   source->finder = f;
   source->start = sighting->start;
@@ -134,7 +386,7 @@ static bool count_resource(const hpar_resource *resource, void *context) {
  * segment that was spliced in may have more source elements before the img of a picture than the
  * worker has found. */
 static void cancel_except(hp_finder *f, const hp_sighting *sighting, const hp_kept_resources *kept) {
-  hp_tree_view view = hp_finder_view(f);
+  hp_tree_view view = finder_view(f);
   uint32_t count = 0;
   if (!sighting->found) return;
   hp_describe_resources(&view, sighting->element, no_origin, count_resource, &count);
@@ -155,7 +407,7 @@ static void cancel_expected(hp_finder *f, uint32_t end) {
 /* Returns whether the elements of one tag have the same resources. The builders may have put them
  * into different namespaces and pictures. */
 static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp_ref confirmed) {
-  hp_tree_view view = hp_finder_view(f);
+  hp_tree_view view = finder_view(f);
   resource_sum a = {0, 0}, b = {0, 0};
   if (found->element == confirmed) return true;
   hp_describe_resources(&view, found->element, no_origin, sum_resource, &a);
@@ -186,7 +438,7 @@ static bool hash_resource(const hpar_resource *resource, void *context) {
 
 /* Returns the hash of the resources that the element of the sighting has now. */
 static uint64_t hash_resources(const hp_finder *f, const hp_sighting *s) {
-  hp_tree_view view = hp_finder_view(f);
+  hp_tree_view view = finder_view(f);
   uint64_t hash = 0;
   hp_describe_resources(&view, s->element, no_origin, hash_resource, &hash);
   return hash;
@@ -196,7 +448,7 @@ static void settle_exactly(hp_finder *f, hp_sighting *s) {
   if (s->is_inert) return;
   if (f->expected && !s->is_written) match_expected(f, s);
   if (f->report->runs_scripts) s->hash = hash_resources(f, s);
-  hp_pass_tag(f, s->start);
+  pass_tag(f, s->start);
   report(f, s, HPAR_RESOURCE_CONFIRMED);
 }
 
@@ -229,7 +481,7 @@ static __attribute__((noinline)) void settle_until(hp_finder *f, uint32_t end) {
  * that may do so. */
 static bool is_inert(const hp_finder *f, hp_ref *unsure) {
   const hp_builder *b = f->builder;
-  hp_tree_view view = hp_finder_view(f);
+  hp_tree_view view = finder_view(f);
   unsigned depth = 0;
   for (uint32_t i = b->stack.last[HP_ATOM_TEMPLATE]; i; i = b->stack.entries[i].previous_same) {
     hp_ref template = b->stack.entries[i].node;
@@ -305,19 +557,19 @@ static inline bool may_have_resources(const char *base, const hp_node *node) {
   return false;
 }
 
-void hp_see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
+static void see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
   const hp_builder *b = f->builder;
-  hp_sighting *added = hp_add_sighting(f, start, hp_ref_of(b->base, node));
+  hp_sighting *added = add_sighting(f, start, hp_ref_of(b->base, node));
   added->is_written = f->watch.text_is_written;
   added->is_inert = b->stack.last[HP_ATOM_TEMPLATE] && is_inert(f, &added->unsure);
-  if (hp_is_incomplete(b->base, node)) return;
+  if (is_incomplete(b->base, node)) return;
   settle(f, &f->sightings->items[f->reported++]);
 }
 
 /* Notes what the source elements in the media element need to know of it. They would take quadratic
  * time to search many attributes. */
 static void note_media(const hp_finder *f, const hp_node *node) {
-  hp_tree_view view = hp_finder_view(f);
+  hp_tree_view view = finder_view(f);
   hp_resource_values values;
   hp_ref media = hp_ref_of(f->builder->base, node);
   hp_read_resource_values(&view, media, &values);
@@ -328,7 +580,7 @@ static void note_media(const hp_finder *f, const hp_node *node) {
 static __attribute__((noinline)) void see_other(hp_finder *f, const hp_node *node, uint32_t start) {
   if ((node->name == HP_ATOM_VIDEO || node->name == HP_ATOM_AUDIO) && node->ns == HPAR_NAMESPACE_HTML)
     note_media(f, node);
-  if (may_have_resources(f->builder->base, node)) hp_see_resources(f, node, start);
+  if (may_have_resources(f->builder->base, node)) see_resources(f, node, start);
 }
 
 /* Sees a tag after the last one has been reported. Its calls are the last step: most pages have
@@ -343,9 +595,9 @@ static inline void see_next(hp_finder *f, const hp_node *node, uint32_t start) {
   const hp_attribute *at = block->items, *end = at + block->count;
   while (at < end && at->name != HP_ATOM_SRC) at++;
   if (at < end)
-    hp_see_script(f, node, start);
+    see_script(f, node, start);
   else if (hp_may_be_inline_script(block))
-    hp_see_resources(f, node, start);
+    see_resources(f, node, start);
 }
 
 static __attribute__((noinline)) void see_after_report(hp_finder *f, const hp_node *node, uint32_t start) {
@@ -397,7 +649,7 @@ void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *buil
   memset(f, 0, offsetof(hp_finder, values));
   hp_clear_values(&f->values);
   f->watch = (hp_tag_watch){.see = see,
-                            .see_image = is_exact ? hp_see_exact_image : hp_see_found_image,
+                            .see_image = is_exact ? see_exact_image : see_found_image,
                             .before_script = before_script,
                             .names = watched_names};
   f->own_report = *to;
@@ -488,7 +740,7 @@ static const hp_sighting *find_confirmed(const hp_finder *f, const hp_sighting *
 /* Closes the found sighting of a tag that has been confirmed before its chunk began. What both have
  * stays confirmed. */
 static void close_confirmed(hp_finder *f, const hp_sighting *found, const hp_sighting *own) {
-  hp_tree_view view = hp_finder_view(f);
+  hp_tree_view view = finder_view(f);
   if (f->report->runs_scripts ? own->hash == hash_resources(f, found) : have_same_resources(f, found, own->element))
     return;
   f->kept.count = 0;
@@ -546,8 +798,8 @@ void hp_finder_deliver(hp_finder *f, hp_sightings *found, uint32_t passed, unsig
 
 /* Confirms a sighting by its element. */
 static void confirm(hp_finder *f, const hp_sighting *found, bool is_inert) {
-  hp_tree_view view = hp_finder_view(f);
-  hp_sighting *added = hp_add_sighting(f, found->start, found->element);
+  hp_tree_view view = finder_view(f);
+  hp_sighting *added = add_sighting(f, found->start, found->element);
   *added = *found;
   if (found->unsure && hp_is_shadow_root(&view, found->unsure) != HP_SHADOW_YES) added->is_inert = true;
   if (is_inert) added->is_inert = true;
@@ -557,9 +809,9 @@ void hp_finder_confirm(hp_finder *f, uint32_t from, uint32_t to, bool outer_is_i
   for (uint32_t i = from; i < to;) {
     if (f->reported < f->sightings->count) settle_until(f, f->sightings->count);
     if (f->expected_at == i && !outer_is_inert) {
-      i = hp_confirm_urls(f, i, to);
+      i = confirm_urls(f, i, to);
       if (i == to) return;
-      if (hp_confirm_directly(f, &f->expected->items[i])) {
+      if (confirm_directly(f, &f->expected->items[i])) {
         i++;
         continue;
       }

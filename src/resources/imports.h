@@ -3,7 +3,7 @@
 
 #include <hpar/node.h>
 
-/*** css_imports.c ***/
+/*** CSS ***/
 
 /* The @import rules of a style sheet, which come before all rules but @charset and @layer
  * statements: https://drafts.csswg.org/css-cascade/#at-import. */
@@ -21,7 +21,7 @@ typedef struct hp_css_import {
  * false after the last rule. All calls together take linear time. */
 bool hp_next_css_import(hpar_string sheet, size_t *at, hp_css_import *import);
 
-/*** js_imports.c ***/
+/*** JavaScript ***/
 
 /* The static imports and re-exports of a module: https://tc39.es/ecma262/#sec-modules. */
 
