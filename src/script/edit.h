@@ -32,13 +32,4 @@ hp_scripts *hp_edit_running(const hpar_document *document);
 /* Ends the changes, and gives back the addresses after the objects. */
 void hp_edit_end(hpar_document *document);
 
-/* Returns true if the calling thread may change the document. */
-bool hp_edit_is_allowed(const hp_edit_engine *editor);
-
-/* Prepares the engine for a change. */
-hpar_status hp_edit_prepare(hp_edit_engine *editor);
-
-/* Enlarges the document if it was full. Returns true if the change may succeed now. */
-bool hp_edit_grow(hp_edit_engine *editor);
-
 #endif

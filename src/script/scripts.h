@@ -106,11 +106,10 @@ void hp_scripts_run_late(hp_scripts *scripts);
  * the input. */
 HP_SHARED void hp_scripts_finish(hp_scripts *scripts);
 
-/* Prepares a script element (script/prepare.c). Returns true and fills `*script` if the script runs
+/* Prepares a script element. Returns true and fills `*script` if the script runs
  * now or later. */
 bool hp_script_prepare(hp_scripts *scripts, hp_ref element, bool parser_inserted, hpar_script *script);
 
-hpar_script_type hp_script_type_of(const hp_scripts *scripts, hp_ref element);
 bool hp_script_is_connected(const hp_scripts *scripts, hp_ref node);
 
 /* Calls the callback. Unwinds if it fails. The second function lets the script write nothing. */
@@ -118,9 +117,6 @@ void hp_script_call(hp_scripts *scripts, const hpar_script *script);
 void hp_script_call_without_writes(hp_scripts *scripts, const hpar_script *script);
 
 /* The text of the scripts (script/written.c). */
-/* Reads the next token before the end of the piece `bottom`; 0: before the page, or a token that
- * page text completes. Returns HP_TOKEN_NEED_MORE if there is no complete token. */
-int hp_written_next(hp_scripts *scripts, uint32_t bottom, hp_token *token);
 /* Appends a piece without text. */
 void hp_written_push(hp_scripts *scripts);
 /* Removes the parsed pieces at the end of the list down to `bottom`, which stays. */

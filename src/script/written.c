@@ -212,7 +212,9 @@ static void join_pieces(hp_scripts *s, uint32_t bottom) {
   s->written.pieces[bottom] = (hp_written){.bytes = joined, .end = length, .capacity = length, .waits = true};
 }
 
-int hp_written_next(hp_scripts *s, uint32_t bottom, hp_token *token) {
+/* Reads the next token before the end of the piece `bottom`; 0: before the page, or a token that
+ * page text completes. Returns HP_TOKEN_NEED_MORE if there is no complete token. */
+static int next_written(hp_scripts *s, uint32_t bottom, hp_token *token) {
   hp_written_pop(s, bottom);
   uint32_t top = s->written.count - 1;
   if (!top) return HP_TOKEN_NEED_MORE;
@@ -258,7 +260,7 @@ static void flush(hp_scripts *s, uint32_t index) {
 void hp_written_parse(hp_scripts *s, uint32_t bottom) {
   hp_token token;
   while (!s->paused) {
-    if (hp_written_next(s, bottom, &token) == HP_TOKEN_NEED_MORE) {
+    if (next_written(s, bottom, &token) == HP_TOKEN_NEED_MORE) {
       if (bottom) flush(s, bottom);
       return;
     }
