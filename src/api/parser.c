@@ -1,12 +1,17 @@
 /* The parser's functions: argument checks. */
 
+#include "session/parser.h"
 #include "api/call.h"
-
-#include "base/call.h"
+#include "base/process.h"
 #include "base/memory.h"
+#include "base/call.h"
 #include "rewrite/resource_scan.h"
-#include "session/stats.h"
-#include "session/whole.h"
+#include "script/edit.h"
+#include "session/config.h"
+#include "session/session.h"
+#include "text/encoding/decode.h"
+
+#include <hpar/parse.h>
 
 #include <stddef.h>
 #include <string.h>
@@ -256,4 +261,49 @@ hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t index) {
   if (index >= hpar_parse_error_count(parser)) return (hpar_parse_error){"", 0};
   hp_error error = parser->session.engine.errors.items[index];
   return (hpar_parse_error){hp_error_text((hp_error_code)error.code), error.offset};
+}
+
+/*** changes of documents after their parse ***/
+
+hpar_status hpar_document_edit(hpar_document *document, const hpar_options *options, hpar_editor **editor,
+                               hpar_error *error) {
+  hpar_error own;
+  if (!error) error = &own;
+  error->text[0] = 0;
+  if (editor) *editor = document ? hp_edit_running(document) : NULL; /* a failure does not end it */
+  if (!document || !editor)
+    return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s is NULL", document ? "editor" : "document");
+  hp_config config;
+  hpar_status status = hp_config_resolve(&config, options, error);
+  if (status != HPAR_OK) return hp_explain_status(error, status);
+  size_t length = document->input.length;
+  const hp_edit_config settings = {.scripting = config.scripting,
+                                   .limits = hp_config_limits(&config, length, hp_now()),
+                                   .memory_limit = hp_config_memory_limit(&config, length)};
+  status = hp_edit_begin(document, &settings, editor);
+  if (status == HPAR_ERROR_ARGUMENT)
+    hp_explain(error, status, "another thread edits the document, or a parse fills it");
+  return hp_explain_status(error, status);
+}
+
+void hpar_document_finish_edit(hpar_document *document) {
+  if (document) hp_edit_end(document);
+}
+
+/*** encodings ***/
+
+const char *hpar_encoding_name(const char *label) {
+  const hp_encoding *encoding = label ? hp_encoding_for_label(label, strlen(label)) : NULL;
+  return encoding ? encoding->name : NULL;
+}
+
+hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_callback write, void *context) {
+  const hp_encoding *encoding = label ? hp_encoding_for_label(label, strlen(label)) : NULL;
+  if (!encoding || !write || (!bytes && length)) return HPAR_ERROR_ARGUMENT;
+  hp_decoder *decoder;
+  hpar_status status = hp_decoder_create(&decoder, encoding);
+  if (status != HPAR_OK) return status;
+  status = hp_decoder_run(decoder, bytes, length, true, write, context);
+  hp_decoder_destroy(decoder);
+  return status;
 }

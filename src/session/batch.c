@@ -3,8 +3,7 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "session/parser.h"
-#include "session/stats.h"
-#include "session/whole.h"
+#include "session/session.h"
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
 #endif

@@ -4,9 +4,11 @@
 /* The state of a parser between parses, and the steps that whole and incremental input share. */
 
 #include "base/process.h"
+#include "base/target.h"
 #include "resources/finder.h"
 #include "session/config.h"
 #include "tree/engine.h"
+
 #if HPAR_PARALLEL
 #include "drivers/parallel/parallel.h"
 #endif
@@ -153,5 +155,16 @@ bool hp_session_is_lost(const hp_session *session);
 
 /* Ends the threads' work on the current parse, if there is any. */
 void hp_session_stop(hp_session *session);
+
+/*** statistics ***/
+
+/* The only writer of hpar_stats. */
+
+/* Fills the statistics of the session's last parse. After a failure only the defaults are set. */
+HP_SHARED void hp_fill_stats(const hp_session *session, hpar_stats *stats);
+
+/* Writes the processors of the first `threads` threads. Returns the result of binding: "cores",
+ * "processors" or "refused". */
+HP_SHARED const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads, bool refused);
 
 #endif

@@ -1,6 +1,6 @@
 #include "study/stats.h"
 
-#include "session/stats.h"
+#include "session/session.h"
 #include "study/state.h"
 #if HPAR_PARALLEL
 #include "study/judge.h"
