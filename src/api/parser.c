@@ -2,9 +2,9 @@
 
 #include "session/parser.h"
 #include "api/call.h"
-#include "base/process.h"
-#include "base/memory.h"
 #include "base/call.h"
+#include "base/memory.h"
+#include "base/process.h"
 #include "rewrite/resource_scan.h"
 #include "script/edit.h"
 #include "session/config.h"

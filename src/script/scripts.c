@@ -3,8 +3,8 @@
 #include "script/scripts.h"
 
 #include "base/bytes.h"
-#include "base/process.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "text/scan/scan.h"
 #include "tree/query.h"
 

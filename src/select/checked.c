@@ -1,8 +1,7 @@
-#include "select/checked.h"
+#include "select/walk.h"
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "select/walk.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include "base/call.h"
 #include "base/memory.h"
-#include "select/checked.h"
 #include "select/parse.h"
 #include "select/walk.h"
 #if HPAR_PARALLEL

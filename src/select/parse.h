@@ -1,10 +1,37 @@
 #ifndef HP_SELECT_PARSE_H
 #define HP_SELECT_PARSE_H
 
-/* Translates the text of one selector list to instructions that accept `selector`. */
-
-#include "select/css.h"
 #include "select/program.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*** tokens ***/
+
+/* Reads the tokens of selectors: white space, identifiers with escapes, strings, An+B.
+ * Source: CSS Syntax Level 3, https://drafts.csswg.org/css-syntax/. */
+
+typedef struct hp_css {
+  const char *at, *end, *begin;
+} hp_css;
+
+/* Skips white space and comments. Returns true if it skipped white space. */
+bool hp_css_skip_space(hp_css *css);
+
+/* Returns true if an identifier begins at the reader. */
+bool hp_css_at_identifier(const hp_css *css);
+
+/* Reads a quoted string. Writes as the identifier does. Returns the length, or -1 if it is not
+ * closed. */
+ptrdiff_t hp_css_string(hp_css *css, char *to);
+
+/* Reads "odd", "even" or An+B. Returns false if none is at the reader. */
+bool hp_css_nth(hp_css *css, int32_t *a, int32_t *b);
+
+/*** selectors ***/
+
+/* Translates the text of one selector list to instructions that accept `selector`. */
 
 typedef struct hp_selector_parser {
   hpar_selectors *set;

@@ -1,8 +1,8 @@
 /* The tests of one element. */
 
 #include "base/bytes.h"
-#include "select/checked.h"
 #include "select/match.h"
+#include "select/walk.h"
 
 static const char *text_at(const hp_matcher *m, uint32_t place) { return m->set->text + place; }
 

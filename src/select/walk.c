@@ -1,6 +1,9 @@
 #include "select/walk.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
+
+/*** frames ***/
 
 void hp_walk_open(hp_walk *w, hp_matcher *matcher) {
   *w = (hp_walk){.matcher = matcher, .frame_size = hp_frame_size(matcher)};
@@ -12,9 +15,188 @@ static hp_frame *frame_at(const hp_walk *w, uint32_t depth) {
   return (hp_frame *)(void *)(w->frames + depth * w->frame_size);
 }
 
-hp_frame *hp_walk_innermost(const hp_walk *w) { return frame_at(w, w->depth - 1); }
+static hp_frame *innermost_frame(const hp_walk *w) { return frame_at(w, w->depth - 1); }
 
 static bool make_room(hp_walk *w) { return hp_select_grow(&w->frames, &w->capacity, w->depth + 1, w->frame_size); }
+
+/* Makes space for a frame after the innermost one. Returns that one, which may have moved, or NULL
+ * without memory. */
+static hp_frame *push_frame(hp_walk *w, hp_frame *innermost) {
+  if (++w->depth <= w->capacity) return innermost;
+  w->depth--;
+  if (!make_room(w)) return NULL;
+  return frame_at(w, w->depth++ - 1);
+}
+
+/*** narrow walks ***/
+
+/* Walks for sets of at most 64 instructions, whose sets of instructions are one word.
+ *
+ * The *flat* walk is for sets without combinators and without tests of siblings. It has no frames:
+ * an element matches by its name, its attributes and its children. The *framed* walk has a frame
+ * for each open element that has child elements. */
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Returns true if the set fits the narrow walks. */
+static bool is_narrow(const hp_matcher *m) {
+  return m->words == 1 && !m->set->counts_types && !m->set->looks_at_forms && !m->set->languages;
+}
+
+/* What a set reads of attributes to find candidates. */
+typedef enum reading { READ_NO_ATTRIBUTES, READ_ONE_NAME, READ_ATTRIBUTES } reading;
+
+static reading reading_of(const hp_matcher *m) {
+  if (!m->index.reads_attributes) return READ_NO_ATTRIBUTES;
+  return m->index.only_name ? READ_ONE_NAME : READ_ATTRIBUTES;
+}
+
+static ALWAYS_INLINE void add_candidates(const hp_matcher *m, const hp_node *node, hp_bits *candidates, reading reads) {
+  const hp_attributes *attributes = hp_at(m->base, node->attributes);
+  if (reads == READ_ONE_NAME) {
+    const hp_attribute *item = hp_find_attribute(attributes, m->index.only_name);
+    if (item && (m->index.attributes.slots || hp_only_value_holds(m, attributes, item)))
+      *candidates |= m->index.rows[m->index.only_row];
+  } else {
+    hp_add_attribute_candidates(m, candidates, attributes);
+  }
+}
+
+static ALWAYS_INLINE hp_bits find_matches(hp_matcher *m, const hp_node *node, hp_ref ref, hp_bits enabled,
+                                          hp_frame *parent, reading reads) {
+  hp_bits candidates = m->index.rows[hp_tag_row(m, node->name)];
+  if (reads && (enabled & *m->sets.by_attribute) && node->attributes) add_candidates(m, node, &candidates, reads);
+  candidates &= enabled;
+  hp_bits matched = candidates & *m->sets.sure;
+  if (candidates == matched) return matched;
+  hp_subject subject = hp_subject_of(m->base, ref);
+  *m->active = candidates;
+  hp_matcher_test(m, parent, &subject);
+  return *m->matched;
+}
+
+static bool call(hp_matcher *m, hp_visit visit, void *context, hp_ref ref, hp_bits matched) {
+  hp_subject subject = hp_subject_of(m->base, ref);
+  *m->matched = matched;
+  return visit(context, &subject, (matched & *m->sets.accepts) != 0);
+}
+
+/* The next siblings of open elements. An entry that the ring has lost is found by the parents. */
+enum { RING = 64 };
+
+typedef struct ring {
+  hp_ref next[RING];
+  uint32_t top, count;
+} ring;
+
+static ALWAYS_INLINE void push(ring *r, hp_ref next) {
+  r->next[r->top++ % RING] = next;
+  r->count += r->count < RING;
+}
+
+static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context,
+                                     reading reads) {
+  hp_matcher *m = w->matcher;
+  const char *base = m->base;
+  const hp_bits wanted = *m->sets.entries, accepts = *m->sets.accepts;
+  ring open = {.top = 0};
+  while (ref != end && ref) {
+    const hp_node *node = hp_node_at(base, ref);
+    hp_ref next = node->next;
+    if (node->kind == HPAR_NODE_ELEMENT) {
+      hp_bits matched = find_matches(m, node, ref, wanted, NULL, reads);
+      if (((matched & accepts) || w->visits_all) && !call(m, visit, context, ref, matched)) return;
+      if (node->first) {
+        if (next) {
+          push(&open, next);
+          __builtin_prefetch(hp_node_at(base, next));
+        }
+        ref = node->first;
+        continue;
+      }
+    }
+    if (next) {
+      ref = next;
+    } else if (open.count) {
+      open.count--;
+      ref = open.next[--open.top % RING];
+    } else {
+      ref = hp_node_after(base, ref, top);
+    }
+  }
+}
+
+static hp_bits successors(const hp_matcher *m, hp_bits matched, hp_combinator combinator) {
+  return (matched & *m->sets.by_combinator[combinator]) << 1;
+}
+
+/* Opens the frame of an element with the matches of the last step. */
+static ALWAYS_INLINE hp_frame *open_narrow_frame(hp_walk *w, hp_frame *parent, hp_ref ref, const hp_node *node,
+                                                 hp_bits matched) {
+  const hp_matcher *m = w->matcher;
+  parent = push_frame(w, parent);
+  if (!parent) return NULL;
+  hp_frame *frame = (hp_frame *)(void *)((char *)parent + w->frame_size);
+  frame->element = ref;
+  frame->next = node->next;
+  frame->children = frame->of_type = 0;
+  frame->bits[0] = successors(m, matched, HP_COMBINATOR_CHILD);
+  frame->bits[1] = parent->bits[1] | successors(m, matched, HP_COMBINATOR_DESCENDANT);
+  for (uint32_t i = 2; i < 4 + m->set->counters; i++) frame->bits[i] = 0;
+  return frame;
+}
+
+static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
+                                              void *context, reading reads) {
+  hp_matcher *m = w->matcher;
+  const char *base = m->base;
+  const hp_bits entries = *m->sets.entries, accepts = *m->sets.accepts;
+  hp_frame *parent = innermost_frame(w);
+  while (ref && ref != end) {
+    const hp_node *node = hp_node_at(base, ref);
+    hp_ref next = node->next;
+    if (node->kind == HPAR_NODE_ELEMENT) {
+      parent->children++;
+      hp_bits *bits = parent->bits;
+      hp_bits matched = find_matches(m, node, ref, entries | bits[0] | bits[1] | bits[2] | bits[3], parent, reads);
+      bits[2] = successors(m, matched, HP_COMBINATOR_NEXT);
+      bits[3] |= successors(m, matched, HP_COMBINATOR_LATER);
+      if (((matched & accepts) || w->visits_all) && !call(m, visit, context, ref, matched)) return HPAR_OK;
+      hp_ref below = hp_element_from(base, node->first);
+      if (below) {
+        if (!(parent = open_narrow_frame(w, parent, ref, node, matched))) return HPAR_ERROR_MEMORY;
+        ref = below;
+        continue;
+      }
+    }
+    while (!next && w->depth > floor) {
+      next = parent->next;
+      parent = (hp_frame *)(void *)((char *)parent - w->frame_size);
+      w->depth--;
+    }
+    ref = next;
+  }
+  return HPAR_OK;
+}
+
+/* Visits the elements below `top` from `ref` on. Ends before `end` (0: none), or when only `floor`
+ * frames are left. */
+static hpar_status walk_narrowly(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
+                                 void *context) {
+  reading reads = reading_of(w->matcher);
+  if (w->matcher->reads_frames) {
+    if (reads == READ_NO_ATTRIBUTES) return visit_framed(w, ref, end, floor, visit, context, READ_NO_ATTRIBUTES);
+    return visit_framed(w, ref, end, floor, visit, context, READ_ATTRIBUTES);
+  }
+  switch (reads) {
+    case READ_NO_ATTRIBUTES: visit_flat(w, top, ref, end, visit, context, READ_NO_ATTRIBUTES); break;
+    case READ_ONE_NAME: visit_flat(w, top, ref, end, visit, context, READ_ONE_NAME); break;
+    case READ_ATTRIBUTES: visit_flat(w, top, ref, end, visit, context, READ_ATTRIBUTES); break;
+  }
+  return HPAR_OK;
+}
+
+/*** walks ***/
 
 static hpar_status open_root(hp_walk *w) {
   if (!make_room(w)) return HPAR_ERROR_MEMORY;
@@ -24,16 +206,9 @@ static hpar_status open_root(hp_walk *w) {
   return HPAR_OK;
 }
 
-hp_frame *hp_walk_push(hp_walk *w, hp_frame *innermost) {
-  if (++w->depth <= w->capacity) return innermost;
-  w->depth--;
-  if (!make_room(w)) return NULL;
-  return frame_at(w, w->depth++ - 1);
-}
-
 static hpar_status open_frame(hp_walk *w, const hp_subject *subject) {
   if (!make_room(w)) return HPAR_ERROR_MEMORY;
-  hp_frame *parent = hp_walk_innermost(w);
+  hp_frame *parent = innermost_frame(w);
   const hp_frame *above = w->depth > 1 ? frame_at(w, w->depth - 2) : NULL;
   hp_frame_open(w->matcher, frame_at(w, w->depth), parent, above, subject);
   frame_at(w, w->depth)->next = subject->node->next;
@@ -72,8 +247,9 @@ bool hp_can_have_children(const hpar_document *document, hp_ref node) {
   return kind == HPAR_NODE_DOCUMENT || kind == HPAR_NODE_FRAGMENT || kind == HPAR_NODE_ELEMENT;
 }
 
-bool hp_walk_step(hp_walk *w, const hp_subject *subject, hpar_status *status) {
-  return hp_matcher_step(w->matcher, hp_walk_innermost(w), subject, status);
+/* Takes one element into the innermost frame. Returns true if a selector of the caller matched. */
+static bool step_walk(hp_walk *w, const hp_subject *subject, hpar_status *status) {
+  return hp_matcher_step(w->matcher, innermost_frame(w), subject, status);
 }
 
 /* Steps over the siblings before the element where a selector looks at them. */
@@ -86,7 +262,7 @@ static hpar_status step_before(hp_walk *w, hp_ref element) {
   for (hp_ref ref = hp_element_from(base, first); ref != element && !status;
        ref = hp_element_from(base, hp_node_at(base, ref)->next)) {
     hp_subject subject = hp_subject_of(base, ref);
-    hp_walk_step(w, &subject, &status);
+    step_walk(w, &subject, &status);
   }
   return status;
 }
@@ -106,7 +282,7 @@ hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
   while (length-- && !status) {
     hp_subject subject = hp_subject_of(base, path[length]);
     status = step_before(w, path[length]);
-    if (!status) hp_walk_step(w, &subject, &status);
+    if (!status) step_walk(w, &subject, &status);
     if (!status) status = open_frame(w, &subject);
   }
   hp_free(path);
@@ -117,12 +293,12 @@ hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
  * innermost of which is that of `top`. */
 static hpar_status visit_from(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
                               void *context) {
-  if (hp_walk_is_narrow(w->matcher)) return hp_walk_narrow(w, top, ref, end, floor, visit, context);
+  if (is_narrow(w->matcher)) return walk_narrowly(w, top, ref, end, floor, visit, context);
   const char *base = w->matcher->document->range.base;
   while (ref && ref != end) {
     hpar_status status = HPAR_OK;
     hp_subject subject = hp_subject_of(base, ref);
-    bool accepts = hp_walk_step(w, &subject, &status);
+    bool accepts = step_walk(w, &subject, &status);
     if (status) return status;
     if ((accepts || w->visits_all) && !visit(context, &subject, accepts)) return HPAR_OK;
     hp_ref below = hp_element_from(base, subject.node->first);
@@ -133,7 +309,7 @@ static hpar_status visit_from(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, ui
     }
     hp_ref next;
     while (!(next = hp_element_from(base, hp_node_at(base, ref)->next)) && w->depth > floor) {
-      ref = hp_walk_innermost(w)->element;
+      ref = innermost_frame(w)->element;
       w->depth--;
     }
     ref = next;
@@ -155,4 +331,40 @@ hpar_status hp_walk_range(hp_walk *w, hp_ref top, hp_ref first, hp_ref end, hp_v
   hpar_status status = hp_walk_enter(w, parent);
   if (!status) status = step_before(w, first);
   return status ? status : visit_from(w, top, first, end, w->depth - between, visit, context);
+}
+
+/*** the default language ***/
+
+/* The default language of a document. */
+
+/* Sets `*language` if the element is a meta element that declares the default language.
+ * Source: HTML, "Content language state (http-equiv="content-language")". */
+static void read_pragma(const hpar_document *document, const hp_subject *s, hpar_string *language) {
+  static const char pragma[] = "content-language";
+  const hp_attribute *http = hp_find_attribute(s->attributes, HP_ATOM_HTTP_EQUIV),
+                     *content = hp_find_attribute(s->attributes, HP_ATOM_CONTENT);
+  if (!http || !content) return;
+  hpar_string name = hp_attribute_value(document, s->attributes, http);
+  hpar_string value = hp_attribute_value(document, s->attributes, content);
+  if (name.length != sizeof pragma - 1 || !hp_ascii_equal(name.bytes, pragma, name.length)) return;
+  if (!value.length || memchr(value.bytes, ',', value.length)) return;
+  size_t from = 0, to;
+  while (from < value.length && hp_ascii_is_white(value.bytes[from])) from++;
+  for (to = from; to < value.length && !hp_ascii_is_white(value.bytes[to]);) to++;
+  if (to > from) *language = (hpar_string){value.bytes + from, to - from};
+}
+
+hpar_string hp_default_language(const hpar_document *document) {
+  const char *base = document->range.base;
+  hpar_string language = {NULL, 0};
+  for (hp_ref ref = hp_node_at(base, document->root)->first; ref;) {
+    const hp_node *node = hp_node_at(base, ref);
+    bool is_element = node->kind == HPAR_NODE_ELEMENT;
+    if (is_element && node->name == HP_ATOM_META && node->ns == HPAR_NAMESPACE_HTML) {
+      hp_subject subject = hp_subject_of(base, ref);
+      read_pragma(document, &subject, &language);
+    }
+    ref = is_element && node->first ? node->first : hp_node_after(base, ref, document->root);
+  }
+  return language;
 }

@@ -21,25 +21,11 @@ void hp_walk_open(hp_walk *walk, hp_matcher *matcher);
 void hp_walk_close(hp_walk *walk);
 /* Goes to `top` without visiting: the frames are those of its open ancestors and its own. */
 hpar_status hp_walk_enter(hp_walk *walk, hp_ref top);
-/* Takes one element into the innermost frame. Returns true if a selector of the caller matched. */
-bool hp_walk_step(hp_walk *walk, const hp_subject *subject, hpar_status *status);
 /* Visits all elements below `top`, whose frame is the innermost. */
 hpar_status hp_walk_below(hp_walk *walk, hp_ref top, hp_visit visit, void *context);
 /* Visits the elements below `top` from `first` on, in document order. Ends before `end`; 0: the end
  * of `top`. Requires: the walk has just been opened. */
 hpar_status hp_walk_range(hp_walk *walk, hp_ref top, hp_ref first, hp_ref end, hp_visit visit, void *context);
-
-hp_frame *hp_walk_innermost(const hp_walk *walk);
-/* Makes space for a frame after the innermost one. Returns that one, which may have moved, or NULL
- * without memory. */
-hp_frame *hp_walk_push(hp_walk *walk, hp_frame *innermost);
-
-/* Returns true if the set fits the walks of narrow.c. */
-bool hp_walk_is_narrow(const hp_matcher *matcher);
-/* Visits the elements below `top` from `ref` on. Ends before `end` (0: none), or when only `floor`
- * frames are left. */
-hpar_status hp_walk_narrow(hp_walk *walk, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
-                           void *context);
 
 /* Does what hpar_select does on the calling thread alone. */
 hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,
@@ -65,5 +51,25 @@ bool hp_can_have_children(const hpar_document *document, hp_ref node);
 hpar_status hp_report_matches(const hp_matcher *matcher, hp_ref element, hpar_match_callback callback, void *context);
 /* Returns the document or fragment, or the topmost element, around the node. */
 hp_ref hp_root_of(const hpar_document *document, hp_ref node);
+
+/*** checked elements ***/
+
+/* The elements that are `:checked` after a parse. An option and a radio button depend on the others
+ * of their select element or group. One walk finds all, in linear time.
+ *
+ * Source: HTML Standard, "selectedness setting algorithm", "list of options", "radio button group".
+ * The form owner of a radio button is the element that its `form` attribute names, or the form
+ * around it. */
+
+typedef struct hp_checked {
+  hp_ref *slots; /* a hash table of elements; NULL: no selector has the test */
+  uint32_t mask, count;
+} hp_checked;
+
+/* Finds the elements below `root` if a selector of the set has the test. HPAR_ERROR_MEMORY;
+ * hp_checked_close is to be called after any result. */
+hpar_status hp_checked_open(hp_checked *checked, const hpar_selectors *set, const hpar_document *document, hp_ref root);
+void hp_checked_close(hp_checked *checked);
+bool hp_checked_has(const hp_checked *checked, hp_ref element);
 
 #endif
