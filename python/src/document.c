@@ -460,6 +460,8 @@ IN_PYTHON(to_dom, "hpar.trees", "to_dom")
 IN_PYTHON(to_lxml, "hpar.trees", "to_lxml")
 IN_PYTHON(find, "hpar.finding", "find")
 IN_PYTHON(find_all, "hpar.finding", "find_all")
+IN_PYTHON(getall, "hpar.extended", "getall")
+IN_PYTHON(getfirst, "hpar.extended", "getfirst")
 IN_PYTHON(strip_tags, "hpar.editing", "strip_tags")
 IN_PYTHON(unwrap_tags, "hpar.editing", "unwrap_tags")
 
@@ -470,7 +472,8 @@ IN_PYTHON(unwrap_tags, "hpar.editing", "unwrap_tags")
 static PyMethodDef methods[] = {
     METHOD(css, KEYWORDS,
            "css($self, selector, *, threads=1)\n--\n\n"
-           "Returns the elements that match a CSS selector, in document order.\n\n"
+           "Returns the elements that match a CSS selector, in document order. A selector may also end with\n"
+           ":contains('text'), and begin with > for the children.\n\n"
            ">>> doc = hpar.parse('<p>a<p class=x>b')\n"
            ">>> [p.text() for p in doc.css('p.x')]\n['b']"),
     METHOD(css_first, KEYWORDS,
@@ -488,6 +491,16 @@ static PyMethodDef methods[] = {
     METHOD(find_all, KEYWORDS,
            "find_all($self, name=None, attrs={}, *, recursive=True, string=None, limit=None, **attributes)\n--\n\n"
            "Returns the elements with this name and these attributes: see Node.find_all."),
+    METHOD(
+        getall, KEYWORDS,
+        "getall($self, selector)\n--\n\n"
+        "Returns values as parsel does: with '::text' the texts that are children, with '::attr(name)' the values of\n"
+        "the attribute, and otherwise the HTML of the elements. A space before '::text' takes all texts below.\n\n"
+        ">>> doc = hpar.parse('<p>a <b>b</b></p><a href=c>d</a>')\n"
+        ">>> doc.getall('p::text'), doc.getall('p ::text'), doc.getall('a::attr(href)'), doc.getall('b')\n"
+        "(['a '], ['a ', 'b'], ['c'], ['<b>b</b>'])"),
+    METHOD(getfirst, KEYWORDS,
+           "getfirst($self, selector, default=None)\n--\n\nReturns the first value of getall(), or `default`."),
     METHOD(css_matches, METH_O,
            "css_matches($self, selector, /)\n--\n\n"
            "Returns whether an element matches the selector.\n\n"

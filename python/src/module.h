@@ -278,6 +278,17 @@ PyObject *hp_py_css_first(hp_py_document *document, hpar_node top, PyObject *con
 /* Returns whether `top`, or an element below it, matches. */
 PyObject *hp_py_css_matches(hp_py_document *document, hpar_node top, PyObject *selector);
 PyObject *hp_py_any_css_matches(hp_py_document *document, hpar_node top, PyObject *selectors);
+
+/*** contents.c ***/
+
+/* Returns the data of the texts below `top` that are children of the nodes, as a list. */
+PyObject *hp_py_texts_of(hp_py_document *document, hpar_node top, const hpar_node *handles, size_t count);
+/* Returns those of the nodes, which lie below `top` in document order, that have the text below them. */
+PyObject *hp_py_containing(hp_py_document *document, hpar_node top, const hpar_node *handles, size_t count,
+                           hpar_string needle, bool ignore_case);
+
+/*** select.c ***/
+
 /* Makes a sequence of the Node objects of a list. */
 PyObject *hp_py_sequence(hp_py_document *document, PyObject *list);
 PyObject *hp_py_matches(hp_py_document *document, hpar_node element, PyObject *selector);

@@ -356,6 +356,8 @@ IN_PYTHON("hpar.editing", wrap)
 IN_PYTHON("hpar.finding", find)
 IN_PYTHON("hpar.finding", find_all)
 IN_PYTHON("hpar.finding", closest)
+IN_PYTHON("hpar.extended", getall)
+IN_PYTHON("hpar.extended", getfirst)
 
 static PyObject *node_save(PyObject *self, PyObject *ignored) {
   (void)ignored;
@@ -407,6 +409,16 @@ static PyMethodDef methods[] = {
            "Returns the value of an attribute, or `default`. node[name] raises KeyError if it is missing.\n\n"
            ">>> link = hpar.parse('<a href=b>').find('a')\n"
            ">>> link['href'], link.get('rel')\n('b', None)"),
+    METHOD(
+        getall, KEYWORDS,
+        "getall($self, selector)\n--\n\n"
+        "Returns values as parsel does: with '::text' the texts that are children, with '::attr(name)' the values of\n"
+        "the attribute, and otherwise the HTML of the elements. A space before '::text' takes all texts below.\n\n"
+        ">>> doc = hpar.parse('<p>a <b>b</b></p><a href=c>d</a>')\n"
+        ">>> doc.getall('p::text'), doc.getall('p ::text'), doc.getall('a::attr(href)'), doc.getall('b')\n"
+        "(['a '], ['a ', 'b'], ['c'], ['<b>b</b>'])"),
+    METHOD(getfirst, KEYWORDS,
+           "getfirst($self, selector, default=None)\n--\n\nReturns the first value of getall(), or `default`."),
     METHOD(css_matches, METH_O,
            "css_matches($self, selector, /)\n--\n\n"
            "Returns whether this element, or an element below it, matches."),

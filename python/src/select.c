@@ -132,6 +132,26 @@ static bool select_below(hp_py_document *d, hpar_node top, PyObject *text, unsig
   return false;
 }
 
+/* Selects with a selector that the library has refused, if it is one of hpar.extended. Otherwise the
+ * exception stays. */
+static PyObject *extended(hp_py_document *d, hpar_node top, PyObject *text) {
+  if (!PyErr_ExceptionMatches(d->state->selector_error) || !PyUnicode_Check(text)) return NULL;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *node = hp_py_new_node(d, top);
+  PyObject *found = node ? hp_py_delegate("hpar.extended", "css", node, &text, 1, NULL) : NULL;
+  Py_XDECREF(node);
+  if (found == Py_NotImplemented) {
+    Py_DECREF(found);
+    PyErr_Restore(type, value, trace);
+    return NULL;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return found;
+}
+
 PyObject *hp_py_css(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
                     PyObject *keywords) {
   static const char *const names[] = {"selector", "threads"};
@@ -141,7 +161,7 @@ PyObject *hp_py_css(hp_py_document *d, hpar_node top, PyObject *const *arguments
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
   unsigned threads = 1;
   if (values[1] && !hp_py_read_threads(values[1], &threads)) return NULL;
-  if (!select_below(d, top, values[0], threads, &m)) return NULL;
+  if (!select_below(d, top, values[0], threads, &m)) return extended(d, top, values[0]);
   return hp_py_new_nodes(d, m.handles, m.count);
 }
 
@@ -153,7 +173,14 @@ PyObject *hp_py_css_first(hp_py_document *d, hpar_node top, PyObject *const *arg
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
   int strict = values[2] ? PyObject_IsTrue(values[2]) : 0;
   matches m = {.limit = strict ? 0 : 1};
-  if (strict < 0 || !select_below(d, top, values[0], 1, &m)) return NULL;
+  if (strict < 0) return NULL;
+  if (!select_below(d, top, values[0], 1, &m)) {
+    nodes *found = (nodes *)extended(d, top, values[0]);
+    if (!found) return NULL;
+    m = (matches){.handles = found->handles, .count = found->count};
+    found->handles = NULL;
+    Py_DECREF((PyObject *)found);
+  }
   hpar_node first = m.count ? m.handles[0] : HPAR_NO_NODE;
   free(m.handles);
   if (strict && m.count != 1) {
@@ -313,7 +340,36 @@ static PyObject *count_of(PyObject *self, PyObject *value) {
   return count < 0 ? NULL : PyLong_FromSsize_t(count);
 }
 
+/* Reads the node whose subtree has all the nodes. */
+static const hp_py_node *read_top(const nodes *n, PyObject *value) {
+  const hp_py_node *top = (hp_py_node *)value;
+  if (Py_IS_TYPE(value, n->document->state->node) && top->document == n->document) return top;
+  PyErr_SetString(PyExc_TypeError, "expected a node of the document");
+  return NULL;
+}
+
+static PyObject *texts(PyObject *self, PyObject *value) {
+  const nodes *n = (nodes *)self;
+  const hp_py_node *top = read_top(n, value);
+  return top ? hp_py_texts_of(n->document, top->handle, n->handles, n->count) : NULL;
+}
+
+static PyObject *containing(PyObject *self, PyObject *arguments) {
+  const nodes *n = (nodes *)self;
+  PyObject *value;
+  const char *needle;
+  Py_ssize_t length;
+  int ignore_case;
+  if (!PyArg_ParseTuple(arguments, "Os#p", &value, &needle, &length, &ignore_case)) return NULL;
+  const hp_py_node *top = read_top(n, value);
+  if (!top) return NULL;
+  return hp_py_containing(n->document, top->handle, n->handles, n->count, (hpar_string){needle, (size_t)length},
+                          ignore_case);
+}
+
 static PyMethodDef methods[] = {
+    {"_texts", texts, METH_O, NULL},
+    {"_containing", containing, METH_VARARGS, NULL},
     {"index", index_of, METH_O, PyDoc_STR("index($self, node, /)\n--\n\nReturns the index of a node, or ValueError.")},
     {"count", count_of, METH_O, PyDoc_STR("count($self, node, /)\n--\n\nReturns how often the sequence has a node.")},
     {NULL, NULL, 0, NULL},
