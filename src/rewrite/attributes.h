@@ -5,7 +5,7 @@
  * only the bytes that they must. */
 
 #include "dom/node.h"
-#include "rewrite/scratch.h"
+#include "rewrite/edits.h"
 #include "text/encoding/encoding.h"
 
 /* All places are offsets from the "<" of the tag. */

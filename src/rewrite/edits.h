@@ -4,11 +4,55 @@
 /* Edits as data: an ascending list of places in the input, each with inserted text and dropped
  * bytes. The pieces of input between the edits are the output's other bytes. */
 
-#include "rewrite/scratch.h"
+#include "base/memory.h"
 #include "text/encoding/encoding.h"
 
 #include <hpar/node.h>
+
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*** memory ***/
+
+/* Memory for the time of one token, and strings that grow. Failure unwinds. */
+
+typedef struct hp_scratch {
+  struct hp_scratch_block *first; /* the newest */
+  char *at, *end;
+  char *begin;  /* of the only block, if it is small; NULL: there are other blocks, or none */
+  size_t bytes; /* of all blocks */
+  hp_unwind *unwind;
+} hp_scratch;
+
+/* Returns uninitialised memory, aligned to 8. */
+void *hp_scratch_take(hp_scratch *scratch, size_t bytes);
+/* Gives back the last `bytes` bytes of the last allocation of `taken` bytes. */
+void hp_scratch_shrink(hp_scratch *scratch, void *memory, size_t taken, size_t used);
+/* The rare case of hp_scratch_clear. */
+void hp_scratch_free_blocks(hp_scratch *scratch);
+/* Frees everything; keeps one block if it is small. */
+static inline void hp_scratch_clear(hp_scratch *s) {
+  if (s->at == s->begin) return;
+  if (s->begin)
+    s->at = s->begin;
+  else
+    hp_scratch_free_blocks(s);
+}
+void hp_scratch_close(hp_scratch *scratch);
+
+/* A growing string of bytes. */
+typedef struct hp_bytes {
+  char *data;
+  uint32_t length, capacity;
+} hp_bytes;
+
+/* Appends space for `length` bytes and returns it. */
+char *hp_bytes_extend(hp_bytes *bytes, size_t length, hp_unwind *unwind);
+void hp_bytes_append(hp_bytes *bytes, const char *from, size_t length, hp_unwind *unwind);
+void hp_bytes_free(hp_bytes *bytes);
+
+/*** edits ***/
 
 typedef struct hp_edit {
   /* Input in [position, resume) is dropped. UINT64_MAX: input up to the next edit. */
@@ -85,7 +129,7 @@ void hp_edits_unmute(hp_edits *edits, uint64_t position, hp_unwind *unwind);
  * everything from edits->copied on. */
 void hp_edits_apply(hp_edits *edits, hp_sink *sink, const char *window, uint64_t start, uint64_t upto);
 
-/*** encode.c ***/
+/*** encoding ***/
 
 /* Where inserted text goes. */
 typedef enum hp_place_kind {

@@ -4,8 +4,134 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "rewrite/speculation.h"
+#include "rewrite/state.h"
 
 #include <string.h>
+
+/*** tags that add attributes to html or body ***/
+
+/* Tags whose attributes the parser adds to the open html or body. The element began earlier, so the
+ * outline builder inserts nothing. Rules see the tag all the same: a filter that removes onload
+ * must also remove that of a second <body>.
+ *
+ * Selectors match the element with the attributes of all its tags so far, at the place among its
+ * siblings where it began. The first value of an attribute counts, as in the parser. An attribute
+ * that rules removed from an earlier tag stays known, because the rules must remove it from this
+ * tag, too. */
+
+enum { TARGETS = 2 };
+
+typedef struct hp_kept_attribute {
+  hp_atom name;
+  uint32_t value, length; /* in `values` */
+} hp_kept_attribute;
+
+void hp_merge_targets_reset(hpar_rewriter *r) {
+  for (int i = 0; r->element.merge_targets && i < TARGETS; i++) r->element.merge_targets[i].is_known = false;
+}
+
+void hp_merge_targets_close(hpar_rewriter *r) {
+  for (int i = 0; r->element.merge_targets && i < TARGETS; i++) {
+    hp_merge_target *target = &r->element.merge_targets[i];
+    hp_bytes_free(&target->frame);
+    hp_bytes_free(&target->attributes);
+    hp_bytes_free(&target->values);
+    hp_bytes_free(&target->matched);
+  }
+  hp_free(r->element.merge_targets);
+}
+
+size_t hp_merge_targets_memory(const hpar_rewriter *r) {
+  size_t bytes = r->element.merge_targets ? TARGETS * sizeof *r->element.merge_targets : 0;
+  for (int i = 0; r->element.merge_targets && i < TARGETS; i++) {
+    const hp_merge_target *target = &r->element.merge_targets[i];
+    bytes += (size_t)target->frame.capacity + target->attributes.capacity + target->values.capacity +
+             target->matched.capacity;
+  }
+  return bytes;
+}
+
+/* Requires: the element is open. A worker never inserts html or body for good: see
+ * speculation/dispositions.c. */
+static hp_merge_target *begin_target(hpar_rewriter *r, const hp_outline_insertion *insertion) {
+  const hp_node *node = hp_outline_node(&r->outline, insertion->node);
+  if (node->ns != HPAR_NAMESPACE_HTML || !insertion->is_open || hp_speculates(r)) return NULL;
+  if (!hp_matching_reads_tag(&r->matching, node->name)) return NULL;
+  if (!r->element.merge_targets)
+    r->element.merge_targets = hp_allocate_zeroed(TARGETS * sizeof *r->element.merge_targets);
+  if (!r->element.merge_targets) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
+  hp_merge_target *target = &r->element.merge_targets[node->name == HP_ATOM_BODY];
+  const size_t rules = r->rules->count / 8 + 1;
+  target->is_known = true;
+  target->attributes.length = target->values.length = target->matched.length = 0;
+  memset(hp_bytes_extend(&target->matched, rules, &r->unwind), 0, rules);
+  target->of_type = hp_matching_remember(&r->matching, insertion, &target->frame);
+  return target;
+}
+
+/* Returns true if the rule has run for this element before. From now on it has. */
+static bool target_knows_rule(hp_merge_target *target, uint32_t rule) {
+  char *byte = &target->matched.data[rule / 8], bit = (char)(1 << rule % 8);
+  bool known = *byte & bit;
+  *byte |= bit;
+  return known;
+}
+
+static uint32_t kept_count(const hp_merge_target *target) {
+  return target->attributes.length / (uint32_t)sizeof(hp_kept_attribute);
+}
+
+static hp_kept_attribute kept_at(const hp_merge_target *target, uint32_t index) {
+  hp_kept_attribute kept;
+  memcpy(&kept, target->attributes.data + index * sizeof kept, sizeof kept);
+  return kept;
+}
+
+static bool is_kept(const hp_merge_target *target, hp_atom name) {
+  for (uint32_t i = 0; i < kept_count(target); i++)
+    if (kept_at(target, i).name == name) return true;
+  return false;
+}
+
+/* Keeps the attributes that the element does not have yet. */
+static void keep_in_target(hpar_rewriter *r, hp_merge_target *target, const hp_attributes *attributes) {
+  for (uint32_t i = 0; attributes && i < attributes->count; i++) {
+    const hp_attribute *item = &attributes->items[i];
+    /* Other names are in no selector. Therefore the list is short. */
+    if (!item->name || !hp_names_is_fixed(&r->names, item->name) || is_kept(target, item->name)) continue;
+    const hp_kept_attribute kept = {item->name, target->values.length, item->length};
+    hp_bytes_append(&target->values, item->value, item->length, &r->unwind);
+    hp_bytes_append(&target->attributes, (const char *)&kept, sizeof kept, &r->unwind);
+  }
+}
+
+/* Returns the attributes of the element after the tag. */
+static const hp_attributes *all_attributes(hpar_rewriter *r, const hp_merge_target *target) {
+  const uint32_t count = kept_count(target);
+  hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + count * sizeof(hp_attribute));
+  block->count = count;
+  block->deferred = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const hp_kept_attribute kept = kept_at(target, i);
+    block->items[i] = (hp_attribute){kept.name, kept.length, target->values.data + kept.value};
+  }
+  return block;
+}
+
+void hp_rewriter_merged(void *context, bool is_body) {
+  hpar_rewriter *r = context;
+  const hp_atom name = is_body ? HP_ATOM_BODY : HP_ATOM_HTML;
+  hp_merge_target *target = r->element.merge_targets ? &r->element.merge_targets[is_body] : NULL;
+  if (!r->token.is_tag || !r->token.has_spans || !target || !target->is_known) return;
+  keep_in_target(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));
+  const hp_attributes *all = all_attributes(r, target);
+  hp_frame *frame = hp_scratch_take(&r->scratch, target->frame.length);
+  memcpy(frame, target->frame.data, target->frame.length);
+  if (hp_matching_match_again(&r->matching, name, frame, target->of_type, all))
+    hp_rewriter_apply_merged(r, target, name);
+}
+
+/*** insertions ***/
 
 void hp_rewriter_insert_bytes(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
   if (r->edits.mute_depth) return;
@@ -202,7 +328,7 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
   if (r->running.confirms && given->limit) return;
-  const bool again = e->target && hp_merge_target_knows(e->target, index);
+  const bool again = e->target && target_knows_rule(e->target, index);
   if (!again) count_match(r, e, index);
   for (size_t i = 0; i < given->action_count; i++) {
     if (rule->actions[i].unit != HPAR_UNIT_ELEMENT) continue;
@@ -415,7 +541,7 @@ match_inserted(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has
   bool is_read = has_tag ? hp_matching_reads_tag(&r->matching, node->name) : r->rules->reads_implied;
   if (!is_read && !r->rules->needs_frames) return;
   const hp_attributes *attributes = has_tag ? hp_rewriter_attributes(r, node->ns) : NULL;
-  if (target) hp_merge_target_keep(r, target, attributes);
+  if (target) keep_in_target(r, target, attributes);
   bool accepts = hp_matching_insert(&r->matching, insertion, attributes);
   if (hp_speculates(r) && hp_speculation_has_condition(r)) hp_speculation_write_conditionally(r, insertion, has_tag);
   if (!accepts || (!has_tag && !r->rules->reads_implied)) return;
@@ -425,7 +551,7 @@ match_inserted(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has
 /* Matches html or body, to which later tags may add attributes. */
 static __attribute__((noinline)) void match_target(hpar_rewriter *r, const hp_outline_insertion *insertion,
                                                    bool has_tag) {
-  r->element.target = hp_rewriter_begin_target(r, insertion);
+  r->element.target = begin_target(r, insertion);
   match_inserted(r, insertion, has_tag, r->element.target);
   r->element.target = NULL;
 }

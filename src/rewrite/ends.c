@@ -60,7 +60,8 @@ void hp_end_records_close(hp_end_records *s) {
   hp_bytes_free(&s->after_tag);
 }
 
-uint32_t hp_end_records_add(hp_end_records *s, hp_unwind *unwind) {
+/* Returns the index of a free record, which may have buffers. */
+static uint32_t add_record(hp_end_records *s, hp_unwind *unwind) {
   uint32_t index = s->free;
   if (index) {
     s->free = s->items[index].next_free;
@@ -74,7 +75,7 @@ uint32_t hp_end_records_add(hp_end_records *s, hp_unwind *unwind) {
 }
 
 void hp_end_records_adopt(hp_end_records *s, hp_end_record *from, hp_unwind *unwind) {
-  const uint32_t index = hp_end_records_add(s, unwind);
+  const uint32_t index = add_record(s, unwind);
   hp_end_record_close(&s->items[index]);
   s->items[index] = *from;
   s->items[index].moved_to = 0;
@@ -82,7 +83,8 @@ void hp_end_records_adopt(hp_end_records *s, hp_end_record *from, hp_unwind *unw
   if (!s->items[index].is_inert) s->open++;
 }
 
-void hp_end_records_release(hp_end_records *s, uint32_t index) {
+/* A node gives up its record. */
+static void release_record(hp_end_records *s, uint32_t index) {
   hp_end_record *record = &s->items[index];
   if (--record->users != 0) return;
   record->next_free = s->free;
@@ -97,7 +99,7 @@ static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
 }
 
 void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
-  uint32_t index = hp_end_records_add(&r->ends, &r->unwind);
+  uint32_t index = add_record(&r->ends, &r->unwind);
   hp_end_record *record = &r->ends.items[index];
   copy_bytes(r, &record->append, &e->append);
   copy_bytes(r, &record->after, &e->after);
@@ -135,7 +137,7 @@ void hp_rewriter_freed(void *context, hp_ref node) {
   hpar_rewriter *r = context;
   hp_node *n = hp_outline_node(&r->outline, node);
   if (n->next) hp_matching_free_frame(&r->matching, node);
-  if (n->previous) hp_end_records_release(&r->ends, n->previous);
+  if (n->previous) release_record(&r->ends, n->previous);
   n->next = n->previous = 0;
 }
 

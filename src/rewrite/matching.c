@@ -1,4 +1,4 @@
-#include "rewrite/frames.h"
+#include "rewrite/matching.h"
 
 #include "base/memory.h"
 #include "base/process.h"

@@ -20,7 +20,7 @@ typedef struct hp_running_rules {
   /* Those of them whose scope is open here. */
   uint32_t texts, whole_texts, comments, doctypes;
   uint32_t ends; /* for the end of the document */
-  bool confirms; /* the rewriter only reads the output of another one: see confirm.c */
+  bool confirms; /* the rewriter only reads the output of another one: see window.c */
 } hp_running_rules;
 
 /* Begins with all rules, or with `confirms` those for elements. */

@@ -105,8 +105,5 @@ bool hp_scanner_begin_tag(hp_scanner *scanner, uint32_t length);
 void hp_scanner_finish_tag(hp_scanner *scanner);
 
 /* Parts of the scanner that are in files of their own. */
-/* Reads raw text up to its end tag, or to the end of the window. Returns HP_SCAN_TEXT, or
- * HP_SCAN_NAME if the end tag is at the place: `at` is at its "<" then. */
-hp_scan_event hp_scan_raw_text(hp_scanner *scanner);
 
 #endif

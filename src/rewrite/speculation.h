@@ -259,7 +259,7 @@ hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *w
 /* Moves the edits before `position` to the log. */
 void hp_speculation_apply_edits(hpar_rewriter *worker, uint64_t position);
 
-/*** scopes.c ***/
+/*** outer_state.c: scopes ***/
 
 /* Returns the length of a set of rules for texts, comments or the doctype. */
 static inline uint32_t hp_scope_words(const hpar_rules *rules) {
@@ -277,7 +277,7 @@ bool hp_rewriter_check_scopes(const hpar_rewriter *merger, const hp_rewrite_log 
 void hp_rewriter_run_note(hpar_rewriter *merger, const hp_rewrite_log *log, const hp_rewrite_note *note);
 void hp_rewriter_adopt_scopes(hpar_rewriter *merger, const hp_rewrite_log *log, const hp_rewrite_segment *seg);
 
-/*** versions.c ***/
+/*** outer_state.c: versions ***/
 
 bool hp_rule_edits_only_attributes(const hp_rule *rule);
 /* Notes the heir bits of the merger's current node as an alternative. */

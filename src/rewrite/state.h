@@ -4,16 +4,13 @@
 /* The rewriter and the objects that callbacks receive.
  *
  *   rewriter.c   the interface: begin, feed, finish, options, encodings
- *   window.c     the window over the input, failures
+ *   window.c     the window over the input, failures, the second reading of a filter's output
  *   running.c    the rules of a stream while it runs
  *   tokens.c     scanner events become tokens of the outline builder
- *   declarations.c  comments and doctypes
  *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
- *   merged.c     tags whose attributes the parser adds to the open html or body
  *   ends.c       records of open elements, and the edits where they end
  *   units.c      texts, comments, doctypes, the end of the document
- *   element.c    what callbacks do with elements
- *   confirm.c    the second reading of a filter's output
+ *   actions.c    what callbacks and actions do with elements
  *
  * team.h and speculation.h are for several threads: see docs/decisions/10-rewriter.md. */
 
@@ -21,13 +18,74 @@
 #include "base/trace.h"
 #include "rewrite/attributes.h"
 #include "rewrite/edits.h"
-#include "rewrite/ends.h"
 #include "rewrite/matching.h"
 #include "rewrite/names.h"
 #include "rewrite/running.h"
 #include "rewrite/scan.h"
 #include "text/encoding/decode.h"
 #include "tree/outline.h"
+
+/*** records of open elements ***/
+
+/* Records of open elements: what is to happen where they end. */
+
+typedef struct hp_end_call {
+  hpar_element_end_callback callback;
+  void *context;
+  uint32_t rule; /* to retire; UINT32_MAX: none */
+} hp_end_call;
+
+typedef struct hp_end_calls {
+  hp_end_call *items;
+  uint32_t count, capacity;
+} hp_end_calls;
+
+typedef struct hp_rule_list {
+  uint32_t *items;
+  uint32_t count, capacity;
+} hp_rule_list;
+
+typedef enum hp_muting { HP_MUTES_NOTHING, HP_MUTES_CONTENT, HP_MUTES_ELEMENT } hp_muting;
+
+/* What is to happen at the end of an open element. A node has the index of its record in
+ * `previous`. Clones of a formatting element share its record. */
+typedef struct hp_end_record {
+  uint32_t users; /* nodes; 0: the record is free */
+  uint32_t next_free;
+  uint32_t scope_depth; /* open nodes whose texts and comments `scopes` receive */
+  hp_bytes append, after, rename;
+  hp_end_calls ends;
+  hp_rule_list scopes; /* rules for the text and the comments inside */
+  uint8_t muting;
+  bool renames, unwraps, has_tag, has_ended;
+  bool is_inert;     /* it has ended, and clones of the element need no edit */
+  uint32_t moved_to; /* index + 1 in the log of a worker; 0: none */
+} hp_end_record;
+
+typedef struct hp_end_records {
+  hp_end_record *items; /* index 0 is unused */
+  uint32_t count, capacity;
+  uint32_t free;             /* the first free record, or 0 */
+  uint32_t open;             /* in use, and not inert */
+  uint32_t unmute_after_tag; /* removed elements that the current tag ends */
+  hp_bytes after_tag;        /* goes after the current end tag */
+} hp_end_records;
+
+void hp_end_record_close(hp_end_record *record);
+
+/* Empties the list, and frees what records have. */
+void hp_end_records_reset(hp_end_records *records);
+/* Empties the list. The records keep their buffers. */
+void hp_end_records_forget(hp_end_records *records);
+void hp_end_records_close(hp_end_records *records);
+/* Moves a record of a log to the list, and leaves its index there. */
+void hp_end_records_adopt(hp_end_records *records, hp_end_record *from, hp_unwind *unwind);
+
+static inline size_t hp_end_records_memory(const hp_end_records *s) {
+  return s->capacity * sizeof *s->items + s->after_tag.capacity;
+}
+
+/*** elements ***/
 
 typedef struct hp_attribute_edit {
   uint32_t span; /* UINT32_MAX: a new attribute */
@@ -253,7 +311,7 @@ struct hpar_rewriter {
   hp_window window;
   hp_input_encoding encoding;
   hp_rewriter_parts parallel;
-  hpar_rewriter *confirmer; /* reads the output of this one: see confirm.c; NULL: none */
+  hpar_rewriter *confirmer; /* reads the output of this one: see window.c; NULL: none */
 
   hp_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
@@ -326,11 +384,6 @@ static inline void hp_rewriter_split_text(hpar_rewriter *r) {
   if (r->text.is_open && (r->token.start > r->text.start || !r->text.is_first)) hp_rewriter_end_text(r, r->token.start);
 }
 
-/*** declarations.c ***/
-
-void hp_rewriter_take_comment(hpar_rewriter *rewriter);
-void hp_rewriter_take_doctype(hpar_rewriter *rewriter);
-
 /*** elements.c ***/
 
 void hp_rewriter_inserted(void *context, const hp_outline_insertion *insertion);
@@ -359,17 +412,9 @@ static inline void hp_rewriter_separate(hpar_rewriter *r, uint64_t position, con
 /* Returns true for the rewriter of a worker. */
 static inline bool hp_speculates(const hpar_rewriter *r) { return HPAR_PARALLEL && r->parallel.speculation != NULL; }
 
-/*** merged.c ***/
-
 void hp_merge_targets_reset(hpar_rewriter *rewriter);
 void hp_merge_targets_close(hpar_rewriter *rewriter);
 size_t hp_merge_targets_memory(const hpar_rewriter *rewriter);
-/* Returns what later tags need, if the element to be inserted is html or body; otherwise NULL. */
-hp_merge_target *hp_rewriter_begin_target(hpar_rewriter *rewriter, const hp_outline_insertion *insertion);
-/* Keeps the attributes that the element does not have yet. */
-void hp_merge_target_keep(hpar_rewriter *rewriter, hp_merge_target *target, const hp_attributes *attributes);
-/* Returns true if the rule has run for this element before. From now on it has. */
-bool hp_merge_target_knows(hp_merge_target *target, uint32_t rule);
 void hp_rewriter_merged(void *context, bool is_body);
 
 /*** ends.c ***/
@@ -385,7 +430,7 @@ void hp_rewriter_record(hpar_rewriter *rewriter, hp_element *element);
 /* A clone of a formatting element shares its record. */
 void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
 
-/*** confirm.c ***/
+/*** window.c: the confirmer ***/
 
 /* The output goes through the confirmer to `write`. */
 hpar_status hp_confirm_open(hpar_rewriter *rewriter, hpar_write_callback write, void *context);
@@ -410,7 +455,7 @@ void hp_rewriter_deliver_comment(hpar_rewriter *rewriter, const hp_comment_place
 void hp_rewriter_deliver_doctype(hpar_rewriter *rewriter, const hp_doctype *parts);
 void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
 
-/*** element.c ***/
+/*** actions.c ***/
 
 /* Fills the part of the element that callbacks read. */
 void hp_element_show(hp_element *element);
