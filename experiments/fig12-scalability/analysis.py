@@ -76,7 +76,7 @@ def by_cores(data, result):
             last = max(threads)
             series.append(("projected", [(last, means[last])] + sorted(far.items()), False))
         axes = figure.subplots()
-        draw.lines(axes, series, "cores", "speed-up, above 2 cores projected" if further else "speed-up", log_x=2)
+        draw.lines(axes, series, "cores", "speed-up,\nabove 2 cores projected" if further else "speed-up", log_x=2)
         axes.plot([*threads, *further], [*threads, *further], color=draw.GREY, linewidth=0.8, linestyle=":")
         axes.set_ylim(0, max(value.mean for _, points, _ in series for _, value in points) * 1.25)
         axes.set_xticks([*threads, *further], [str(n) for n in [*threads, *further]])
@@ -109,10 +109,19 @@ def by_size(data, result):
                   NOT_GIVEN, stand_in=data.stand_in(f"{model}*1"))
 
     def show(figure):
-        draw.lines(figure.subplots(), [(model, [(size / 1e6, value) for _, size, value in rows], True)
-                                       for model, rows in points.items()], "size of the page, MB", "speed-up", log_x=True)
+        panels = figure.subplots(1, len(points), sharey=True, squeeze=False)[0]
+        for axes, (model, rows) in zip(panels, points.items()):
+            values = [value for _, _, value in rows]
+            axes.errorbar([n for n, _, _ in rows], [value.mean for value in values], yerr=draw.errors(values), color="black", marker="o",
+                          linewidth=0.9, elinewidth=0.7)
+            axes.set_xscale("log", base=2)
+            axes.set_xticks([1, 4, 16], ["1", "4", "16"])
+            axes.minorticks_off()
+            axes.set_title(f"{model}\n{rows[0][1] / 1e6:.2f} MB", fontsize="medium")
+        panels[0].set_ylabel("speed-up")
+        figure.supxlabel("times that the body of the page is present", fontsize="medium")
 
-    result.add(Plot("fig12-size", "Figure 12 (b): speed-up by size", "Each body is present 1 to 16 times.", show, (5.6, 3.4)))
+    result.add(Plot("fig12-size", "Figure 12 (b): speed-up by size", "A panel for each page. Its body is present 1 to 16 times.", show, (7.2, 3)))
     return all(rows[-1][2].mean > rows[0][2].mean for rows in points.values())
 
 

@@ -188,6 +188,15 @@ def missed(parts):
     return _tabular(["result", "verdict", "reason"], rows, r"p{0.28\linewidth}lp{0.52\linewidth}")
 
 
+def run_name(parts):
+    """The commit and the machine of the one run that all parts are of, for the captions."""
+    folders = {part.folder for part in parts if part.folder}
+    if len(folders) != 1:
+        return "several ones"
+    host, name = os.path.abspath(folders.pop()).split(os.sep)[-2:]
+    return f"{name[11:]}, {host}"
+
+
 def runs(parts):
     """The runs from which the report has its figures. The run with most experiments comes first."""
     by_folder = {}

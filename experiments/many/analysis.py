@@ -1,7 +1,39 @@
 """Splitting one document beside parsing several at once."""
 from lab import draw, numbers
-from lab.cells import CANNOT, Number, Plot, Section, Table
+from lab.cells import CANNOT, MEETS, MISSES, Number, Plot, Section, Table
 from lab.data import speedup, time_ms
+
+# (class, set, least bytes, most bytes, aim for two threads over two copies side by side)
+CLASSES = [("the paper's, 300 KB and more", "paper", 300000, None, 0.93), ("large", "large", 0, None, 0.98),
+           ("collection, 64 KB and more", "classes", 64 << 10, None, 0.90), ("collection, 32 to 64 KB", "classes", 32 << 10, 64 << 10, 0.75)]
+
+
+def classes(data, result, cores):
+    """Two threads over two copies by size. A process is a sample: its geometric mean over the pages of a class."""
+    table = Table("many-classes", f"{cores} threads on one page beside {cores} copies, over the sequential parser",
+                  ["class", "pages", "one document split", "side by side", "split over side by side", "aim"],
+                  "Geometric means over pages of quotients of medians. All runs of a page are in one process, in turns.")
+    missed = []
+    for title, name, least, most, aim in CLASSES:
+        processes = {}
+        for record in data.ran(set=name):
+            for page in record["output"]["pages"]:
+                if least <= page["bytes"] < (most or float("inf")):
+                    modes = page["modes"]
+                    pair = [modes[mode]["speedup_median"] for mode in ("parallel", "side-by-side")]
+                    processes.setdefault(record["variables"]["process"], []).append((*pair, pair[0] / pair[1]))
+        if not processes:
+            continue
+        cells = [numbers.value([numbers.geometric([row[i] for row in rows]) for rows in processes.values()]) for i in range(3)]
+        table.row(title, Number(len(next(iter(processes.values()))), "", 0), *(Number(cell, "", 3) for cell in cells), Number(aim, "", 2))
+        if cells[2].mean < aim:
+            missed.append(f"{title}: {cells[2].mean:.3f} of {aim:.2f}")
+    if table.rows:
+        result.add(table)
+        result.verdict = MEETS
+    if missed:
+        result.missed(MISSES, "A short page pays the fixed costs of waking, cutting and merging as a long one does.")
+        result.why += "".join(f"; below the aim: {one}" for one in missed)
 
 
 def analyse(data):
@@ -26,6 +58,7 @@ def analyse(data):
         table.row("geometric mean", "of speed-ups", Number(means[0], "", 3), Number(means[1], "", 3),
                   Number(100 * means[0].mean / means[1].mean, "%", 1))
         result.why += f"; on {title}, splitting gains {means[0].mean:.2f}, side by side {means[1].mean:.2f}"
+    classes(data, result, cores)
     rows = data.ran(set="collection")
     if rows:
         table = result.add(Table("many-throughput", "The collection, each page once, documents fresh", ["threads", "MB/s", "over one thread"]))
