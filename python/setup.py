@@ -15,6 +15,7 @@ import shlex
 import shutil
 import struct
 import subprocess
+import sysconfig
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -128,6 +129,10 @@ class SourceDistribution(sdist):
             shutil.copy(license_file, os.path.join(base_dir, "LICENSE"))
             shutil.copy(license_file, os.path.join(library, "LICENSE"))
 
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    # There is no stable interface, and the extension guards its lists of parsers and selectors by the lock.
+    raise SystemExit("hpar does not support builds of Python without the interpreter's lock")
 
 setup(
     version=read_version(),

@@ -10,7 +10,7 @@ never changes unless the program makes it editable. Any number of threads may us
 >>> doc.css_first('li.a').attributes
 {'class': 'a'}
 """
-from collections.abc import MutableMapping as _Mapping, Sequence as _Sequence
+from collections import abc as _abc
 from typing import Any as _Any
 
 from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, library_version,
@@ -26,8 +26,8 @@ __all__ = ["Attributes", "Comparison", "Document", "Error", "HTMLParser", "Lexbo
            "Nodes", "Parser", "Profile", "Projection", "Rewriter", "Rules", "Selector", "SelectorError", "Table", "compare",
            "explain", "library_version", "parse", "parse_async", "parse_many", "profile", "project", "rewrite"]
 
-_Mapping.register(Attributes)
-_Sequence.register(Nodes)
+for _abstract, _type in ((_abc.MutableMapping, Attributes), (_abc.Sequence, Nodes)):
+    getattr(_abstract, "register")(_type)  # by name, because type checkers do not know it
 
 
 def HTMLParser(html: _Any, detect_encoding: bool = True, use_meta_tags: bool = True,

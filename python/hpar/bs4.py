@@ -7,7 +7,11 @@
 
 The soup equals that of "html5lib" where html5lib follows the standard. Tags have no line numbers.
 """
+from __future__ import annotations
+
 import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any, Optional
 
 from bs4.builder import HTMLTreeBuilder, builder_registry
 from bs4.element import Comment, Doctype, NamespacedAttribute, NavigableString, ProcessingInstruction, Tag
@@ -28,8 +32,9 @@ class HparTreeBuilder(HTMLTreeBuilder):
     features = [NAME]  # not "html" and the like: the import must not change what other soups are made by
     TRACKS_LINE_NUMBERS = False
 
-    def prepare_markup(self, markup, user_specified_encoding=None, document_declared_encoding=None,
-                       exclude_encodings=None):
+    def prepare_markup(self, markup: Any, user_specified_encoding: Optional[str] = None,
+                       document_declared_encoding: Optional[str] = None,
+                       exclude_encodings: Optional[Iterable[str]] = None) -> Iterator[tuple[Any, None, None, bool]]:
         """Yields the markup as it is: the parser finds the encoding."""
         if exclude_encodings:
             warnings.warn("the tree builder hpar does not support exclude_encodings", stacklevel=3)
@@ -38,27 +43,28 @@ class HparTreeBuilder(HTMLTreeBuilder):
         self._encoding = user_specified_encoding
         yield markup, None, None, False
 
-    def feed(self, markup):
+    def feed(self, markup: Any) -> None:
         """Parses the markup and fills the soup."""
         if self.soup.parse_only is not None:
             warnings.warn("the tree builder hpar parses the whole document, and ignores parse_only", stacklevel=4)
         text = isinstance(markup, str)
         document = _core.parse(markup, encoding=None if text else self._encoding)
-        self.soup.original_encoding = None if text else document.encoding.lower()
+        self.soup.original_encoding = None if text else str(document.encoding).lower()
         _fill(self.soup, self, document._events())
 
-    def test_fragment_to_document(self, fragment):
+    def test_fragment_to_document(self, fragment: str) -> str:
         """Returns the fragment in a page."""
         return f"<html><head></head><body>{fragment}</body></html>"
 
 
-def _fill(soup, builder, events):
+def _fill(soup: Any, builder: HparTreeBuilder, events: list[Any]) -> None:
     """Links the objects of the soup. This is what BeautifulSoup.object_was_parsed does for a node at the end."""
     classes = soup.element_classes
     string_class, comment_class, tag_class = (classes.get(cls, cls) for cls in (NavigableString, Comment, Tag))
     doctype_class = classes.get(Doctype, Doctype)
     instruction_class = classes.get(ProcessingInstruction, ProcessingInstruction)
-    parent, previous, stack = soup, soup, []
+    stack: list[Any] = []
+    parent = previous = soup
     siblings, sibling = soup.contents, None
     for event in events:
         if event is None:

@@ -4,21 +4,24 @@
 >>> html5lib.parse('<p>a', namespaceHTMLElements=False).find('body/p').text
 'a'
 """
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Any
 
 from . import _core, trees
 
-_BUILDERS = {"etree": (trees.to_etree, trees.etree_fragment), "dom": (trees.to_dom, trees.dom_fragment)}
+_BUILDERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {"etree": (trees.to_etree, trees.etree_fragment), "dom": (trees.to_dom, trees.dom_fragment)}
 
 
-def _builder(treebuilder):
+def _builder(treebuilder: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     try:
         return _BUILDERS[treebuilder]
     except KeyError:
         raise ValueError(f"there is no tree builder {treebuilder!r}; it is 'etree' or 'dom'") from None
 
 
-def _parse(data, options):
+def _parse(data: Any, options: dict[str, Any]) -> _core.Document:
     encoding = None
     for name in ("override_encoding", "transport_encoding"):
         encoding = encoding or options.pop(name, None)

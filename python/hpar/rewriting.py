@@ -182,4 +182,5 @@ def _read_limits(limits: dict[str, int]) -> tuple[int, ...]:
 
 
 def _of_document(document: _core.Document, rules: Union[Rules, Iterable[Rule]], **options: Any) -> bytes:
-    return rewrite(document.data, rules, **{"encoding": document.encoding, **options})
+    options = {"encoding": document.encoding, **options}
+    return rewrite(document.data, rules, **options)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _core
+from .types import Mode
 
 
-def _data_of(page):
+def _data_of(page: Any) -> Any:
     return page.data if isinstance(page, _core.Document) else page
 
 
@@ -22,7 +23,8 @@ def explain(page: Any, threads: int = 4, chunks: int = 0) -> dict[str, Any]:
     >>> [chunk['outcome'] for chunk in record['chunks']]
     ['exact', 'clean', 'clean', 'clean']
     """
-    return _core._inspect(_data_of(page), threads, chunks)
+    record: dict[str, Any] = _core._inspect(_data_of(page), threads, chunks)
+    return record
 
 
 @dataclass
@@ -36,10 +38,10 @@ class Profile:
     bytes: int = 0
     tokens: int = 0
     start_tags: int = 0
-    states_at_cuts: dict = field(default_factory=dict)
-    modes_at_cuts: dict = field(default_factory=dict)
-    tokens_by_mode: dict = field(default_factory=dict)
-    bytes_by_mode: dict = field(default_factory=dict)
+    states_at_cuts: dict[str, dict[str, int]] = field(default_factory=dict)
+    modes_at_cuts: dict[str, dict[str, int]] = field(default_factory=dict)
+    tokens_by_mode: dict[str, int] = field(default_factory=dict)
+    bytes_by_mode: dict[str, int] = field(default_factory=dict)
 
     def __add__(self, other: Profile) -> Profile:
         if not isinstance(other, Profile):
@@ -53,7 +55,7 @@ class Profile:
         return states.get(state, 0) / total if total else 0.0
 
 
-def _sum(a, b):
+def _sum(a: Any, b: Any) -> Any:
     if not isinstance(a, dict):
         return a + b
     return {key: _sum(a[key], b[key]) if key in a and key in b else a.get(key, b.get(key)) for key in {**a, **b}}
@@ -80,7 +82,7 @@ class Comparison:
     bytes: int
     ns_sequential: int
     ns_other: int
-    stats: dict
+    stats: dict[str, Any]
 
     @property
     def speedup(self) -> float:
@@ -88,15 +90,18 @@ class Comparison:
         return self.ns_sequential / self.ns_other if self.ns_other else 0.0
 
 
-def compare(page: Any, threads: int = 0, mode: str = "parallel", repeats: int = 5, **options: Any) -> Comparison:
+def compare(page: Any, threads: int = 0, mode: Mode = "parallel", repeats: int = 5, **options: Any) -> Comparison:
     """Parses a page sequentially and in another mode, in turn, and compares the trees and the times.
 
     >>> hpar.compare('<p>a' * 100, threads=2, repeats=1).equal
     True
     """
-    data, times, documents = _data_of(page), {}, {}
+    data = _data_of(page)
+    times: dict[Mode, int] = {}
+    documents: dict[Mode, _core.Document] = {}
+    modes: tuple[Mode, Mode] = ("sequential", mode)
     for _ in range(max(1, repeats)):
-        for name in ("sequential", mode):
+        for name in modes:
             document = documents[name] = _core.parse(data, mode=name, threads=threads, **options)
             times[name] = min(times.get(name, document.stats["ns_total"]), document.stats["ns_total"])
     sequential, other = documents["sequential"], documents[mode]
@@ -140,7 +145,7 @@ def project(page: Any, cores: Iterable[int] = (2, 4, 8, 16), repeats: int = 3, n
     return projections
 
 
-def _tasks(records, sequential, prelude):
+def _tasks(records: list[Any], sequential: int, prelude: int) -> list[tuple[int, int, int, int]]:
     """(parse, merge, exact, cut) of each chunk, from the least times of all records."""
     rows = []
     for chunks in zip(*(record["chunks"] for record in records)):

@@ -1,20 +1,28 @@
 """Documents as other trees: xml.etree.ElementTree, xml.dom.minidom and lxml."""
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, Any, Optional, cast
 from xml.etree import ElementTree
+
+from ._core import Document
+
+if TYPE_CHECKING:
+    from xml.dom import minidom
 
 # By the numbers of hpar_namespace.
 NAMESPACES = (None, "http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML",
               "http://www.w3.org/1999/xlink", "http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/")
 
 
-def _etree_tags(namespace_html):
+def _etree_tags(namespace_html: bool) -> list[str]:
     prefixes = [f"{{{uri}}}" if uri else "" for uri in NAMESPACES]
     if not namespace_html:
         prefixes[1] = ""
     return prefixes
 
 
-def etree_fragment(document, namespaceHTMLElements=True):
+def etree_fragment(document: Document, namespaceHTMLElements: bool = True) -> ElementTree.Element:
     """Returns an element whose children are those of the document node, as html5lib's fragment has them.
 
     >>> len(etree_fragment(hpar.parse('<td>a<td>b', fragment='tr')))
@@ -23,7 +31,8 @@ def etree_fragment(document, namespaceHTMLElements=True):
     prefixes = _etree_tags(namespaceHTMLElements)
     new, comment, instruction = ElementTree.Element, ElementTree.Comment, ElementTree.ProcessingInstruction
     top = parent = new("DOCUMENT_FRAGMENT")
-    stack, last = [], None  # last: the preceding sibling, which takes a text as its tail
+    stack: list[ElementTree.Element] = []
+    last: Any = None  # the preceding sibling, which takes a text as its tail
     for event in document._events():
         if event is None:
             last, parent = parent, stack.pop()
@@ -47,7 +56,7 @@ def etree_fragment(document, namespaceHTMLElements=True):
     return top
 
 
-def to_etree(document, namespaceHTMLElements=True):
+def to_etree(document: Document, namespaceHTMLElements: bool = True) -> Optional[ElementTree.Element]:
     """Returns the root element; None for an empty fragment."""
     top = etree_fragment(document, namespaceHTMLElements)
     root = next((child for child in top if child.tag.__class__ is str), None)
@@ -56,34 +65,37 @@ def to_etree(document, namespaceHTMLElements=True):
     return root
 
 
-def to_dom(document, namespaceHTMLElements=True):
-    """Returns an xml.dom.minidom.Document."""
+def _new_dom() -> minidom.Document:
     from xml.dom import minidom
-    result = minidom.getDOMImplementation().createDocument(None, None, None)
+    return minidom.DOMImplementation().createDocument(None, None, None)
+
+
+def to_dom(document: Document, namespaceHTMLElements: bool = True) -> minidom.Document:
+    """Returns an xml.dom.minidom.Document."""
+    result = _new_dom()
     _fill_dom(document, result, result, namespaceHTMLElements)
     return result
 
 
-def dom_fragment(document, namespaceHTMLElements=True):
+def dom_fragment(document: Document, namespaceHTMLElements: bool = True) -> minidom.DocumentFragment:
     """Returns a minidom DocumentFragment."""
-    from xml.dom import minidom
-    owner = minidom.getDOMImplementation().createDocument(None, None, None)
+    owner = _new_dom()
     fragment = owner.createDocumentFragment()
     _fill_dom(document, owner, fragment, namespaceHTMLElements)
     return fragment
 
 
-def _set_dom_attributes(element, attributes):
+def _set_dom_attributes(element: minidom.Element, attributes: dict[Any, str]) -> None:
     for key, value in attributes.items():
         if key.__class__ is str:
             element.setAttribute(key, value)
         else:
             prefix, local, namespace = key
-            element.setAttributeNS(NAMESPACES[namespace], f"{prefix}:{local}" if prefix else local, value)
+            element.setAttributeNS(NAMESPACES[namespace] or "", f"{prefix}:{local}" if prefix else local, value)
 
 
-def _fill_dom(document, owner, parent, namespace_html):
-    outer = []  # an element is appended at its end, because appendChild visits all elements around the parent
+def _fill_dom(document: Document, owner: Any, parent: Any, namespace_html: bool) -> None:
+    outer: list[Any] = []  # an element is appended at its end, because appendChild visits all elements around the parent
     for event in document._events():
         if event is None:
             element, parent = parent, outer.pop()
@@ -113,18 +125,18 @@ _BAD_TEXT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _GOOD_NAME = re.compile(r"[A-Za-z_][\w.-]*\Z", re.ASCII)
 
 
-def _xml_text(text):
+def _xml_text(text: str) -> str:
     return _BAD_TEXT.sub(lambda match: " " if match[0] == "\f" else "\ufffd", text)
 
 
-def _xml_name(name):
+def _xml_name(name: str) -> str:
     """Returns a name that XML accepts: other characters become U and five hexadecimal digits."""
     if _GOOD_NAME.match(name):
         return name
     return re.sub(r"[^\w.-]|^[\d.-]", lambda match: f"U{ord(match[0]):05X}", name, flags=re.ASCII)
 
 
-def _lxml_attributes(attributes):
+def _lxml_attributes(attributes: dict[Any, str]) -> dict[str, str]:
     result = {}
     for key, value in attributes.items():
         if key.__class__ is tuple:
@@ -136,7 +148,7 @@ def _lxml_attributes(attributes):
     return result
 
 
-def to_lxml(document):
+def to_lxml(document: Document) -> Any:
     """Returns the root as an element of lxml.html: HTML elements have no namespace.
 
     XML lacks some names and characters of HTML. A character that a name cannot have becomes U and its code, as in
@@ -147,10 +159,12 @@ def to_lxml(document):
     from lxml import etree, html
     make = html.HTMLParser().makeelement
     prefixes = ["", "", f"{{{NAMESPACES[2]}}}", f"{{{NAMESPACES[3]}}}"]
-    root, parent, last = None, None, None
+    root: Any = None
+    parent: Any = None
+    last: Any = None
     for event in document._events():
         if event is None:
-            last, parent = parent, parent.getparent()
+            last, parent = parent, cast(Any, parent).getparent()
         elif event.__class__ is str:
             if parent is not None:
                 if last is None:
