@@ -11,7 +11,7 @@
 #if HPAR_LEXBOR
 #include <lexbor/html/html.h>
 #include <lexbor/html/serialize.h>
-#include <lexbor/tokenizer.h>
+#include <lexbor/html/tokenizer.h>
 #endif
 
 enum { MAX_RULES = 100, SELECTOR_BYTES = 32 };
