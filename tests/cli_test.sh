@@ -238,6 +238,11 @@ if [ $parallel = yes ]; then
   run 0 compare --json --chunks 3 --repeat 1 deep.html
   json '"convergence" not in o["pages"][0] and "convergence" not in o["summary"]'
   run 2 parse --buffer-tokens 65537 page.html
+  for option in "--chunk-size 64" "--chunks 4" "--strategy temppa" "--predictor data" "--mode-predictor body" "--cut even" "--merge tree"; do
+    run 2 compare --mode pipelined $option --repeat 1 page.html
+    err_has "${option%% *} has no meaning with --mode pipelined, which has no chunks"
+    run 2 parse --mode indexed $option page.html
+  done
   run 2 parse --mode pipelined --cuts 2 page.html
   err_has 'no meaning with --mode pipelined'
   for names in strategy predictor mode-predictor cut pipeline-predictor; do

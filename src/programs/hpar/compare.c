@@ -345,6 +345,7 @@ int hp_run_compare(int count, char **items) {
   int code = -1;
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&arguments, id, &c);
   if (code < 0 && !c.pages.count && !c.pages.failures) code = hp_bad_usage(&command, "name a FILE or a folder");
+  if (code < 0) code = hp_check_driver(&command, &c.options, &c.study);
   if (code < 0 && c.scripts.run && c.many) code = hp_bad_usage(&command, "--many excludes --scripts run");
   if (code < 0 && c.scripts.run) code = hp_enter_script_program(command.name, count, items);
   if (code < 0) {

@@ -169,6 +169,21 @@ const char *hp_chosen_driver(const hpar_study *study) {
   return study->custom_driver ? study->custom_driver->name : study->driver;
 }
 
+int hp_check_driver(const hp_command *command, const hpar_options *options, const hpar_study *study) {
+  const char *driver = hp_chosen_driver(study);
+  if (!driver) return -1;
+  const char *other = options->parallel.chunk_size                            ? "chunk-size"
+                      : options->parallel.chunks                              ? "chunks"
+                      : study->strategy || study->custom_strategy             ? "strategy"
+                      : study->predictor || study->custom_predictor           ? "predictor"
+                      : study->mode_predictor || study->custom_mode_predictor ? "mode-predictor"
+                      : study->cut_policy || study->custom_cut_policy         ? "cut"
+                      : study->merge                                          ? "merge"
+                                                                              : NULL;
+  if (!other) return -1;
+  return hp_bad_usage(command, "--%s has no meaning with --mode %s, which has no chunks", other, driver);
+}
+
 bool hp_follows_all_starts(const hpar_study *study) {
   return !hp_chosen_driver(study) && !study->custom_strategy && study->strategy &&
          !strcmp(study->strategy, "enumerate");

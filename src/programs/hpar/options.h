@@ -125,6 +125,8 @@ int hp_check_cuts_fit(const hp_command *command, const hpar_study *study, const 
 int hp_take_mode(const hp_arguments *arguments, const char *const *words, size_t *index, hpar_study *study);
 /* Returns the name of the study's driver; NULL: it has none. */
 const char *hp_chosen_driver(const hpar_study *study);
+/* Refuses options that a driver would ignore. Returns an exit code after a message, or -1. */
+int hp_check_driver(const hp_command *command, const hpar_options *options, const hpar_study *study);
 /* Returns whether the study's strategy follows all start hypotheses of a chunk. */
 bool hp_follows_all_starts(const hpar_study *study);
 

@@ -169,6 +169,8 @@ static int check(request *request) {
   if (request->study.cut_count && (sequential || driver)) {
     return hp_bad_usage(&command, "--cuts has no meaning with --mode %s", sequential ? "sequential" : driver);
   }
+  int code = hp_check_driver(&command, &request->options, &request->study);
+  if (code >= 0) return code;
   if (request->study.cut_count) request->options.mode = HPAR_MODE_PARALLEL;
   if (request->options.mode >= HPAR_MODE_PARALLEL && !hpar_predictor_name(0)) {
     hp_complain("--mode %s: this build has no parallel parser; build with -DHPAR_PARALLEL=ON or leave the option out",
