@@ -21,19 +21,12 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, finish
+
 ROOT = os.environ.get("HPAR_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CC = os.environ.get("CC", "cc")
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", os.path.join(ROOT, "include")]
 BODY = "#include <hpar/hpar.h>\n#include <hpar/study.h>\n#include <stdio.h>\n#include <string.h>\nvoid example(void);\nvoid example(void) {\n%s\n}\n"
-
-passed, failed = 0, 0
-
-
-def check(condition, text):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition:
-        print(text)
 
 
 def blocks(text):
@@ -278,8 +271,7 @@ def main():
         check(done.returncode == 0, "docs/images/speed.svg is not current")
     else:
         print("skipped: the picture of README.md; matplotlib not found (Debian: python3-matplotlib)")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return finish()
 
 
 if __name__ == "__main__":

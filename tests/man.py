@@ -4,21 +4,17 @@
   options    a command's section has the options of its --help with their values, or a section before it describes them.
              It has no other options
   build      README.md's table has each option of CMakeLists.txt with its default
-"""
+
+--help is the source of names and values. The man page is written by hand, because it says more about an option than
+--help has room for, and because a build for another machine installs it without a program that it could ask."""
 import os
 import re
 import subprocess
 import sys
 
+from checks import check, finish
+
 ROOT = os.environ.get("HPAR_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-passed, failed = 0, 0
-
-
-def check(condition, text):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition:
-        print(text)
 
 
 def plain(line):
@@ -113,8 +109,7 @@ def check_build_options():
 def main():
     check_commands(sys.argv[1])
     check_build_options()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":
