@@ -346,7 +346,7 @@ static void memory(void) {
   CHECK_EQ(parse_eagerly(NULL, html.bytes, html.length), HPAR_OK);
   for (way way = 0; way < WAYS; way++) {
     CHECK_EQ(parse(way, NULL, html.bytes, html.length, lazy), HPAR_OK);
-    if (lazy->late) hp_late_wait(lazy->late); /* such a thread may still take memory */
+    if (lazy->stragglers) hp_stragglers_wait(lazy->stragglers); /* they take memory */
     size_t before = hpar_document_memory(lazy), expected = before;
     CHECK_EQ(count_differences(eager, eager), 0);
     CHECK_EQ(hpar_document_memory(lazy), before);

@@ -1,7 +1,7 @@
 /* A model of late threads in the parallel parser (docs/decisions/05-late-threads.md), for spin. It
  * covers the merger (src/drivers/parallel/merge_loop.c), a worker that the system may stop at any
  * step (team.c), the end of the parse, and the caller, who then uses or destroys the document and
- * the parser (src/platform/late.c).
+ * the parser (src/runtime/stragglers.c).
  *
  * The text has CHUNKS chunks of LENGTH tokens. Chunk 0 is the merger's. A segment is a token. The
  * worker may join the next chunk to its own one. The merger may find the worker late at any time,

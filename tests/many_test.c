@@ -127,6 +127,56 @@ static void all_of_them(hpar_parser *parser, unsigned threads, hpar_executor exe
   }
 }
 
+/* What the callback of long_input sees. */
+typedef struct modes {
+  _Atomic unsigned parallel, sequential;
+  const buffer *tree;
+  _Atomic bool wrong;
+} modes;
+
+static void note_mode(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                      const hpar_stats *stats, unsigned thread, void *context) {
+  modes *m = context;
+  (void)input, (void)parser, (void)thread;
+  const bool is_parallel = !strcmp(stats->mode, "parallel");
+  atomic_fetch_add(is_parallel ? &m->parallel : &m->sequential, 1);
+  buffer tree = {0};
+  if (is_parallel != (index == COUNT)) atomic_store(&m->wrong, true);
+  if (index == COUNT && (!compare_dump(document, &tree) || !same(&tree, m->tree))) atomic_store(&m->wrong, true);
+  buffer_free(&tree);
+}
+
+/* All threads together parse an input that one thread would parse longer than all others. */
+static void long_input(void) {
+  enum { MEGABYTES = 3 };
+  hpar_input inputs[COUNT + 1];
+  buffer page = {0}, tree = {0};
+  hpar_document *document = NULL;
+  hpar_parser *parser = NULL;
+  while (page.length < MEGABYTES << 20) buffer_add(&page, "<p class=a>some <b>text</b> <i>and", 34);
+  CHECK(!hpar_document_create(&document));
+  for (int sequential = 0; sequential < 2; sequential++) {
+    hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2, .mode = HPAR_MODE_SEQUENTIAL};
+    CHECK(!hpar_parser_create(&parser));
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+    CHECK(compare_dump(document, &tree));
+    fill(inputs, NULL);
+    inputs[COUNT] = (hpar_input){HPAR_INPUT_INIT, .bytes = page.bytes, .length = page.length};
+    modes m = {.tree = &tree};
+    if (!sequential) options.mode = HPAR_MODE_AUTO;
+    CHECK_EQ(hpar_parse_many(parser, &options, inputs, COUNT + 1, NULL, note_mode, &m), HPAR_OK);
+    const unsigned parallel = !sequential && hpar_predictor_name(0);
+    CHECK_EQ(atomic_load(&m.parallel), parallel);
+    CHECK_EQ(atomic_load(&m.sequential), COUNT + 1 - parallel);
+    CHECK(atomic_load(&m.wrong) == !parallel);
+    hpar_parser_destroy(parser);
+    buffer_clear(&tree);
+  }
+  hpar_document_destroy(document);
+  buffer_free(&page);
+  buffer_free(&tree);
+}
+
 static void trees_are_the_same(void) {
   hpar_document *documents[OWN];
   for (unsigned i = 0; i < OWN; i++) CHECK_EQ(hpar_document_create(&documents[i]), HPAR_OK);
@@ -235,6 +285,7 @@ static void want_of_memory(void) {
 int main(void) {
   make_pages();
   trees_are_the_same();
+  long_input();
   one_fails();
   want_of_memory();
   for (unsigned i = 0; i < COUNT; i++) {

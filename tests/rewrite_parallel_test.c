@@ -5,6 +5,7 @@
 #include "check.h"
 #include "support/division.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,10 +298,75 @@ static void test_claimed_chunks(unsigned rounds) {
   }
 }
 
+/*** the caller's executor ***/
+
+typedef struct task {
+  hpar_task_callback function;
+  void *job;
+  unsigned index;
+} task;
+
+static void *run_task(void *argument) {
+  const task *t = argument;
+  t->function(t->job, t->index);
+  return NULL;
+}
+
+static void run_threads(unsigned count, hpar_task_callback function, void *job, void *context) {
+  pthread_t threads[HPAR_MAX_THREADS];
+  task tasks[HPAR_MAX_THREADS];
+  for (unsigned i = 0; i < count; i++) {
+    tasks[i] = (task){function, job, i};
+    if (pthread_create(&threads[i], NULL, run_task, &tasks[i])) abort();
+  }
+  for (unsigned i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  ++*(unsigned *)context;
+}
+
+static void run_backwards(unsigned count, hpar_task_callback function, void *job, void *context) {
+  while (count) function(job, --count);
+  ++*(unsigned *)context;
+}
+
+static void run_forwards(unsigned count, hpar_task_callback function, void *job, void *context) {
+  for (unsigned i = 0; i < count; i++) function(job, i);
+  ++*(unsigned *)context;
+}
+
+static void run_none(unsigned count, hpar_task_callback function, void *job, void *context) {
+  (void)count, (void)function, (void)job;
+  ++*(unsigned *)context;
+}
+
+/* The caller's executor runs a window, in any order and with any threads. */
+static void test_executors(unsigned rounds) {
+  static const hpar_run_callback given[] = {run_threads, run_backwards, run_forwards, run_none};
+  enum { GIVEN = sizeof given / sizeof *given };
+  const hp_rewrite_division division = {.chunk_size = 5000};
+  const uint64_t state = division_state; /* the later tests depend on it */
+  unsigned runs = 0;
+  make_large(300);
+  for (unsigned i = 0; i < rounds * GIVEN; i++) {
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .threads = 2 + i % 5,
+                                          .run = given[i % GIVEN], .run_context = &runs};
+    division_state = 70 + i;
+    hpar_rules *rules = i % 2 ? division_make_rules(1 + i % MAX_RULES) : division_make_unit_rules(1 + i % 3);
+    division_rewrite_alone(rules, &options, large.bytes, large.length);
+    const hp_rewrite_counters before = hp_rewriter_counters(division_parallel);
+    CHECK(division_check(rules, &options, large.bytes, large.length, &division));
+    const hp_rewrite_counters after = hp_rewriter_counters(division_parallel);
+    CHECK(given[i % GIVEN] != run_backwards || after.adopted_segments > before.adopted_segments);
+    hpar_rules_destroy(rules);
+  }
+  CHECK(runs > rounds * GIVEN / 2);
+  division_state = state;
+}
+
 int main(void) {
   division_open();
   test_options();
   test_long_raw_text();
+  test_executors(division_scale(8));
   test_threads(division_scale(40));
   test_units();
   test_long_texts();

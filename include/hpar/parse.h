@@ -303,10 +303,12 @@ typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_
 
 /* Parses `count` inputs, each with the sequential parser on one of hpar_options.threads threads,
  * the longest first. For many documents this has a higher throughput than to parse each in
- * parallel. `mode` and all options of cutting and merging are ignored. The limits apply to each
- * input. With HPAR_EXECUTOR_INLINE, or without the parallel parser, the calling thread parses all
- * inputs. `callback` may be NULL, and `inputs` if `count` is 0. Returns HPAR_OK even if inputs
- * fail: each has its own status. Otherwise nothing is parsed. */
+ * parallel. But one thread may need longer for an input of 1 MB or more than all threads for all
+ * inputs. All threads then parse this input before the others, unless `mode` is
+ * HPAR_MODE_SEQUENTIAL. Otherwise `mode` and all options of cutting and merging are ignored. The
+ * limits apply to each input. With HPAR_EXECUTOR_INLINE, or without the parallel parser, the
+ * calling thread parses all inputs. `callback` may be NULL, and `inputs` if `count` is 0. Returns
+ * HPAR_OK even if inputs fail: each has its own status. Otherwise nothing is parsed. */
 HPAR_API hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
                                      hpar_many_stats *stats, hpar_batch_callback callback, void *context);
 

@@ -35,17 +35,17 @@ hpar_status hpar_document_create(hpar_document **document) {
   return HPAR_OK;
 }
 
-static void await_late(hpar_document *document) {
-  if (!document->late) return;
-  hp_late_wait(document->late);
-  hp_late_release(document->late);
-  document->late = NULL;
+static void await_stragglers(hpar_document *document) {
+  if (!document->stragglers) return;
+  hp_stragglers_wait(document->stragglers);
+  hp_stragglers_release(document->stragglers);
+  document->stragglers = NULL;
   hp_document_trim(document);
 }
 
 hpar_status hp_document_settle(hpar_document *document) {
   if (document->abandon || document->in_parse) return HPAR_ERROR_ARGUMENT;
-  await_late(document);
+  await_stragglers(document);
   return HPAR_OK;
 }
 
@@ -55,7 +55,7 @@ static void take_away(hpar_document *document) {
   void (*abandon)(void *) = document->abandon;
   document->abandon = NULL;
   if (abandon) abandon(document->feeder);
-  await_late(document);
+  await_stragglers(document);
   if (document->editor) document->close_editor(document->editor);
   hp_former_memory_release(document->former);
   document->former = NULL;
@@ -118,7 +118,7 @@ static bool lies_in(const hp_buffer *buffer, const char *bytes) {
 
 void hp_document_trim(hpar_document *document) {
   document->in_parse = false;
-  if (document->late) return; /* take_away will do it */
+  if (document->stragglers) return; /* take_away will do it */
   hp_buffer *source = &document->source;
   if (!lies_in(source, document->input.bytes) && !lies_in(source, document->input.source)) hp_buffer_clear(source);
   hp_range_trim(&document->range);

@@ -6,7 +6,7 @@
 #include "base/call.h"
 #include "base/target.h"
 #include "dom/node.h"
-#include "platform/late.h"
+#include "runtime/stragglers.h"
 #include "text/buffer.h"
 #include "text/input.h"
 
@@ -36,7 +36,7 @@ struct hpar_document {
   void *feeder;
   size_t deferred_bytes; /* the maximal length of all decoded values that the parse deferred */
   hp_value_lock values;
-  hp_late *late; /* threads of the last parse that have not left; NULL: none */
+  hp_stragglers *stragglers; /* threads of the last parse that have not left; NULL: none */
   bool in_parse;
   bool is_fragment; /* of a fragment parse: the document node may have any children */
   void *editor;     /* of changes after the parse; NULL: none */

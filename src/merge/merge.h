@@ -146,8 +146,8 @@ typedef struct hp_merger {
   bool is_rolled_back;      /* the merger parses the whole chunk itself */
   uint64_t reparsed_before; /* counters->bytes_reparsed at its start */
   uint32_t merged_to;       /* end of the last merged segment */
-  /* The merger has parsed a chunk itself up to this offset, because its worker was late. Segments
-   * that begin before it are skipped. */
+  /* The merger has parsed a chunk itself up to this offset, because its worker was a straggler.
+   * Segments that begin before it are skipped. */
   uint32_t rescued_to;
   bool is_rescued; /* ... the current chunk, and has not spliced a segment of it yet */
 } hp_merger;

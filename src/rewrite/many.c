@@ -3,10 +3,7 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "rewrite/state.h"
-#if HPAR_PARALLEL
-#include "platform/pool.h"
-#include "platform/topology.h"
-#endif
+#include "runtime/crew.h"
 
 #include <hpar/parse.h>
 #include <stdatomic.h>
@@ -21,7 +18,6 @@ typedef struct many_job {
   hpar_rewriter **rewriters; /* by thread */
   hpar_page_callback callback;
   void *context;
-  _Atomic size_t next;      /* the next page to rewrite */
   _Atomic uint8_t *is_done; /* by page; NULL without a callback */
   _Atomic unsigned reports; /* 1: a thread is in report_pages; a word, for RISC-V */
   size_t reported;          /* of that thread */
@@ -44,7 +40,7 @@ static void write_result(const many_job *j, size_t index, const hpar_rewrite_pag
   hp_write_sized(&given->stats, &page->stats, known);
 }
 
-static void rewrite_page(const many_job *j, hpar_rewriter *rewriter, size_t index) {
+static void rewrite_page(const many_job *j, size_t index, hpar_rewriter *rewriter) {
   hpar_rewrite_page page = page_at(j, index);
   hpar_rewrite_options options = j->options;
   options.mode = HPAR_MODE_SEQUENTIAL;
@@ -68,43 +64,12 @@ static void report_pages(many_job *j) {
   }
 }
 
-static void rewrite_pages(void *context, unsigned thread) {
+static void run_page(void *context, size_t index, unsigned thread) {
   many_job *j = context;
-  for (size_t i; (i = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed)) < j->count;) {
-    rewrite_page(j, j->rewriters[thread], i);
-    if (!j->callback) continue;
-    atomic_store(&j->is_done[i], true);
-    report_pages(j);
-  }
-}
-
-static void run(many_job *j, unsigned threads) {
-  if (threads > 1 && j->options.run) {
-    j->options.run(threads, rewrite_pages, j, j->options.run_context);
-    rewrite_pages(j, 0);
-    return;
-  }
-#if HPAR_PARALLEL
-  hp_pool *pool = NULL;
-  if (threads > 1 && !hp_pool_create(&pool, threads)) {
-    hp_pool_start(pool, hp_pool_threads(pool), rewrite_pages, j);
-    rewrite_pages(j, 0);
-    hp_pool_end(pool);
-    hp_pool_destroy(pool);
-    return;
-  }
-#endif
-  rewrite_pages(j, 0);
-}
-
-static unsigned useful_threads(const hpar_rewrite_options *options, size_t count) {
-  unsigned threads = options->threads;
-#if HPAR_PARALLEL
-  if (!threads) threads = hp_usable_cores();
-#else
-  if (!options->run || !threads) threads = 1;
-#endif
-  return count < threads ? (unsigned)count : threads;
+  rewrite_page(j, index, j->rewriters[thread]);
+  if (!j->callback) return;
+  atomic_store(&j->is_done[index], true);
+  report_pages(j);
 }
 
 /* Makes a rewriter for each thread. Returns the number of threads that have one. */
@@ -144,15 +109,19 @@ static hpar_status check_pages(const many_job *j, hpar_error *error) {
 
 static hpar_status rewrite_all(many_job *j) {
   if (!j->count) return HPAR_OK;
-  unsigned threads = make_rewriters(j, useful_threads(&j->options, j->count));
+  const hp_executor executor = hp_executor_of_call(j->options.run, j->options.run_context, j->options.threads);
+  hp_crew crew = {0};
+  unsigned useful = j->count < executor.threads ? (unsigned)j->count : executor.threads;
+  unsigned prepared = hp_crew_prepare(&crew, &executor, useful), threads = make_rewriters(j, prepared ? prepared : 1);
   if (j->callback) j->is_done = hp_allocate_zeroed(j->count * sizeof *j->is_done);
   j->held = hp_allocate(j->count * sizeof *j->held);
   bool runs = threads && j->held && (!j->callback || j->is_done);
   if (runs) {
     hold_rules(j);
-    run(j, threads);
+    hp_crew_run_units(&crew, &executor, threads, j->count, run_page, j);
     drop_rules(j);
   }
+  hp_crew_close(&crew);
   for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j->rewriters[i]);
   hp_free(j->rewriters);
   hp_free((void *)j->is_done);

@@ -83,8 +83,8 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
   }
   t->counters.exact_chunks++;
   t->counters.rewritten_bytes += at - from;
-  t->exact_ns += hp_now() - begin;
-  t->exact_bytes += at - from;
+  t->exact.ns += hp_now() - begin;
+  t->exact.bytes += at - from;
   if (r->parallel.trace) hp_rewrite_team_note(t, HP_EVENT_EXACT, 0, hp_chunks_number(&t->chunks), begin, from, at);
   return at > from;
 }
@@ -96,7 +96,7 @@ static bool is_done(const hp_rewrite_team *t, const hp_chunk *chunk) {
 /* Returns the time of the merger for a chunk. */
 static uint64_t estimate(const hp_rewrite_team *t, const hp_chunk *chunk) {
   enum { LEAST_NS = 20000 };
-  const uint64_t ns = t->exact_ns * (chunk->end - chunk->begin) / (t->exact_bytes + 1);
+  const uint64_t ns = t->exact.ns * (chunk->end - chunk->begin) / (t->exact.bytes + 1);
   return ns < LEAST_NS ? LEAST_NS : ns;
 }
 
@@ -190,7 +190,8 @@ static void run_inline(hp_rewrite_team *t) {
     hp_rewrite_team_run_chunk(t, 0, &claimed);
 }
 
-static void merge(hp_rewrite_team *t) {
+static hpar_status merge(void *context) {
+  hp_rewrite_team *t = context;
   hpar_rewriter *r = t->merger;
   bool goes_on = true;
   while (goes_on && r->progress.phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) {
@@ -204,11 +205,23 @@ static void merge(hp_rewrite_team *t) {
       goes_on = end > at && rewrite_exactly(t);
     leave_chunk(t);
   }
+  return HPAR_OK;
 }
 
-hpar_status hp_rewrite_team_merge(void *context) {
+/* Unwinding ends the merger's task, because it must not pass the frames of an executor. */
+static void run_task(void *context, unsigned thread) {
   hp_rewrite_team *t = context;
-  if (!t->division.is_inline) hp_pool_start(t->pool, t->active, hp_rewrite_team_run_thread, t);
-  merge(t);
-  return HPAR_OK;
+  if (thread) {
+    hp_rewrite_team_run_worker(t, thread);
+    return;
+  }
+  atomic_store_explicit(&t->published.merges, true, memory_order_relaxed);
+  t->status = hp_try(&t->merger->unwind, merge, t);
+  atomic_store(&t->published.passed, UINT64_MAX);
+}
+
+hpar_status hp_rewrite_team_run(hp_rewrite_team *t) {
+  atomic_store_explicit(&t->published.merges, t->executor.kind == HPAR_EXECUTOR_THREADS, memory_order_relaxed);
+  hp_crew_run(&t->crew, &t->executor, t->active, run_task, t);
+  return t->status;
 }

@@ -224,7 +224,6 @@ static void scout(page_run *run, unsigned index) {
   scan_thread *thread = run->scan->threads[index];
   const hp_even_cuts cuts = {run->bytes, run->length, run->part_size, &hp_smart_cuts};
   const char *error;
-  thread->seen.count = 0;
   uint32_t from = hp_even_cut(&cuts, index), to = hp_even_end(&cuts, index, from);
   thread->part = (hp_scan_part){.bytes = run->bytes,
                                 .from = from,
@@ -294,14 +293,14 @@ static unsigned choose_threads(hp_session *session, hp_config *config, size_t le
   bool is_parallel = config->mode == HPAR_MODE_PARALLEL || (config->mode == HPAR_MODE_AUTO && length >= MIN_BYTES);
   if (!is_parallel || config->resources.in_order || length > UINT32_MAX) return 1;
   unsigned threads = hp_config_threads(config);
-  if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS) return threads;
-  hp_team_await_late(&session->team);
-  return hp_team_threads(&session->team, executor->wait, threads);
+  return hp_team_threads(&session->team, executor, threads);
 }
 
 static void scan_on_team(hp_session *session, page_run *run) {
   pass_gates(run, 0);
-  hp_team_run(&session->team, &run->config->parallel.executor, run->threads, work, run);
+  /* Some scouts may not start. */
+  for (unsigned i = 1; i < run->threads; i++) run->scan->threads[i]->seen.count = 0;
+  hp_crew_run(&session->crew, &run->config->parallel.executor, run->threads, work, run);
   follow_declaration(run);
   for (unsigned i = 1; run->status == HPAR_OK && i < run->threads; i++) cancel_part(run, i);
 }

@@ -20,7 +20,7 @@ static void rewrite_beginning(hpar_rewriter *r) {
   enum { BEGINNING = 8 << 10, LONG = 32 << 10 };
   const hp_rewrite_team *t = r->parallel.team;
   const bool is_divided = t && (t->division.cuts || t->division.chunk_size || t->division.is_inline);
-  const bool has_use = r->rules->has_scopes || !t || !t->pool;
+  const bool has_use = r->rules->has_scopes || !t || !hp_crew_pool(&t->crew);
   if (!has_use || is_divided || (size_t)(r->scanner.end - r->scanner.at) < LONG) return;
   hp_rewriter_scan_until(r, hp_rewrite_offset(r) + BEGINNING);
   if (r->progress.phase != HP_PHASE_RUNS || (r->text.is_open && r->running.texts)) return;
@@ -37,11 +37,9 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   if (r->progress.phase == HP_PHASE_RUNS && r->outline.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
     hp_rewrite_team *t = r->parallel.team;
     hp_rewrite_team_begin(t, r);
-    hpar_status status = hp_try(&r->unwind, hp_rewrite_team_merge, t);
+    hpar_status status = hp_rewrite_team_run(t);
     r->window.limit = NULL;
     r->matching.matcher.watch = NULL;
-    atomic_store(&t->published.passed, UINT64_MAX);
-    if (!t->division.is_inline) hp_pool_end(t->pool);
     t->counters.chunks += t->chunks.number;
     t->counters.skipped_chunks += t->chunks.skipped;
     if (r->parallel.trace) r->parallel.trace->report(r->parallel.trace);

@@ -197,7 +197,9 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *op
                            .quirks = given.quirks,
                            .filter = given.filter,
                            .mode = given.mode,
-                           .threads = given.threads};
+                           .threads = given.threads,
+                           .run = given.run,
+                           .run_context = given.run_context};
   return HPAR_OK;
 }
 

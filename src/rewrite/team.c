@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "platform/topology.h"
 
 #include <string.h>
 
@@ -25,7 +24,7 @@ static void free_worker(hp_rewrite_worker *w) {
 
 void hp_rewrite_team_destroy(hp_rewrite_team *t) {
   if (!t) return;
-  hp_pool_destroy(t->pool);
+  hp_crew_close(&t->crew);
   for (unsigned i = 0; i < t->threads; i++) free_worker(&t->workers[i]);
   for (uint32_t i = 0; i < t->slot_count; i++) {
     hp_rewrite_log_free(&t->slots[i].chunk.log);
@@ -155,13 +154,13 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
   if (!r->parallel.team) r->parallel.team = hp_rewrite_team_create();
   hp_rewrite_team *t = r->parallel.team;
   if (!t) return false;
-  unsigned threads = t->division.is_inline ? 1 : r->options.threads ? r->options.threads : hp_usable_cores();
+  /* The rewriters of workers that a fork has lost are of no use. */
+  if (hp_crew_pool(&t->crew) && hp_pool_is_lost(hp_crew_pool(&t->crew))) return false;
+  t->executor = hp_executor_of_call(r->options.run, r->options.run_context, r->options.threads);
+  if (t->division.is_inline) t->executor = (hp_executor){.kind = HPAR_EXECUTOR_INLINE, .threads = 1};
+  unsigned threads = hp_crew_prepare(&t->crew, &t->executor, t->executor.threads);
   if (threads < 2 && !t->division.is_inline) return false;
-  if (threads > 1 && !t->pool && hp_pool_create(&t->pool, threads)) return false;
-  if (t->pool && hp_pool_is_lost(t->pool)) return false;
-  if (t->pool && hp_pool_threads(t->pool) < threads) hp_pool_grow(t->pool, threads);
   t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
-  if (t->pool && threads > hp_pool_threads(t->pool)) threads = hp_pool_threads(t->pool);
   t->active = threads;
   if (!make_retired(t, r->rules->count) || !make_workers(t, threads) || !make_slots(t)) return false;
   if (!make_scopes(t, r->rules)) return false;
@@ -186,7 +185,7 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
   if (t->words) r->matching.matcher.watch = &t->learning.watch;
   for (uint32_t i = 0; i < t->slot_count; i++) atomic_store(&t->slots[i].state, HP_SLOT_FREE);
   t->is_past_begin = false;
-  t->exact_ns = t->exact_bytes = 0;
+  t->exact.ns = t->exact.bytes = 0;
   t->wasted = 0;
   t->learning.lessons.scopes = t->scope_words ? t->learning.scopes : NULL;
   if (t->scope_words) hp_rewriter_write_scopes(r, t->learning.scopes);

@@ -18,10 +18,10 @@
  * thread writes the rest. */
 
 #include "base/memory.h"
-#include "platform/pool.h"
 #include "rewrite/chunks.h"
 #include "rewrite/parallel.h"
 #include "rewrite/speculation.h"
+#include "runtime/crew.h"
 #include "speculation/prescan.h"
 
 #include <stdatomic.h>
@@ -57,6 +57,7 @@ typedef struct hp_published {
   _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
   _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
   _Atomic uint64_t passed;                     /* of the merger; UINT64_MAX: threads return */
+  _Atomic bool merges;                         /* the merger has started: workers may wait for it */
 } hp_published;
 
 /* What the merger learns for the predictions of later chunks. */
@@ -76,7 +77,8 @@ typedef struct hp_rewrite_team {
   /*** for all windows ***/
   hp_rewrite_division division;
   hp_rewrite_counters counters;
-  hp_pool *pool;
+  hp_crew crew;
+  hp_executor executor;
   hp_rewrite_worker *workers;
   hp_rewrite_slot *slots;
   unsigned threads; /* that have a worker, with the calling one */
@@ -97,8 +99,11 @@ typedef struct hp_rewrite_team {
 
   /*** the merger ***/
   _Alignas(HP_CACHE_LINE) hp_learning learning;
-  bool is_past_begin;             /* of the window */
-  uint64_t exact_ns, exact_bytes; /* of the parts that the merger has rewritten */
+  hpar_status status; /* of the merge */
+  bool is_past_begin; /* of the window */
+  struct {
+    uint64_t ns, bytes;
+  } exact; /* of the parts that the merger has rewritten */
   /* chunks in a row of which the merger has adopted less than half */
   unsigned wasted;
 } hp_rewrite_team;
@@ -127,8 +132,8 @@ void hp_rewrite_team_note(hp_rewrite_team *team, hp_event_kind kind, unsigned th
 hp_claim hp_rewrite_team_claim(hp_rewrite_team *team, size_t most_bytes, hp_chunk *chunk);
 /* Rewrites a claimed chunk into its slot. Thread 0 is the calling one. */
 void hp_rewrite_team_run_chunk(hp_rewrite_team *team, unsigned thread, const hp_chunk *chunk);
-/* The work of a thread of the pool: chunks, until none is left. `context` is the team. */
-void hp_rewrite_team_run_thread(void *context, unsigned thread);
+/* Rewrites chunks, until none is left. */
+void hp_rewrite_team_run_worker(hp_rewrite_team *team, unsigned thread);
 
 /*** merger.c ***/
 
@@ -136,7 +141,7 @@ void hp_rewrite_team_run_thread(void *context, unsigned thread);
 void hp_rewrite_team_publish(hp_rewrite_team *team);
 /* Publishes the rules that the merger runs no more. */
 void hp_rewrite_team_publish_retired(hp_rewrite_team *team);
-/* Rewrites the window, or a part of it. `context` is the team. */
-hpar_status hp_rewrite_team_merge(void *context);
+/* Rewrites the window, or a part of it, with the other threads. */
+hpar_status hp_rewrite_team_run(hp_rewrite_team *team);
 
 #endif

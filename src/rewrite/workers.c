@@ -53,11 +53,10 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
   if (atomic_exchange(&s->state, HP_SLOT_IS_DONE) == HP_SLOT_DROPPED) atomic_store(&s->state, HP_SLOT_FREE);
 }
 
-/* The thread waits while too many chunks are in flight: the merger runs
- * then. */
-void hp_rewrite_team_run_thread(void *context, unsigned thread) {
+/* Waits while too many chunks are in flight, if the merger runs. A caller's executor may start it
+ * later. */
+void hp_rewrite_team_run_worker(hp_rewrite_team *t, unsigned thread) {
   enum { SPIN_NS = 50000 };
-  hp_rewrite_team *t = context;
   hp_spin spin = {0};
   while (atomic_load(&t->published.passed) != UINT64_MAX) {
     hp_chunk chunk;
@@ -66,6 +65,8 @@ void hp_rewrite_team_run_thread(void *context, unsigned thread) {
     if (claim == HP_CLAIM_MADE) {
       hp_rewrite_team_run_chunk(t, thread, &chunk);
       spin = (hp_spin){0};
+    } else if (!atomic_load_explicit(&t->published.merges, memory_order_relaxed)) {
+      return;
     } else if (!hp_spin_on(&spin, SPIN_NS)) {
       sched_yield();
     }

@@ -5,15 +5,10 @@
 
 #include "base/call.h"
 #include "base/memory.h"
+#include "runtime/crew.h"
 #include "select/parse.h"
 #include "select/walk.h"
-#if HPAR_PARALLEL
-#include "platform/pool.h"
-#include "platform/topology.h"
-#endif
 
-#include <hpar/parse.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -47,7 +42,6 @@ typedef struct job {
   uint64_t extent; /* of the tree below `top`, in units of references */
   range *ranges;
   uint32_t range_count;
-  _Atomic uint32_t next; /* the next range to match */
 } job;
 
 static void take_sample(job *j, hp_ref ref, uint64_t *distance) {
@@ -102,27 +96,21 @@ static bool visit(void *context, const hp_subject *subject, bool accepts) {
   return !accepts || !hp_report_matches(&v->matcher, subject->ref, keep_match, v->range);
 }
 
-static void match_range(const job *j, range *r) {
-  range own = *r; /* another thread writes to the range beside it */
+static void match_range(void *context, size_t unit, unsigned thread) {
+  const job *j = context;
+  range own = j->ranges[unit]; /* another thread writes to the range beside it */
   visitor v = {.range = &own};
   hp_walk walk;
+  (void)thread;
   hpar_status status = hp_matcher_open(&v.matcher, j->set, j->document, j->top);
   v.matcher.language = j->language;
   if (j->checked.slots) v.matcher.checked = &j->checked;
   hp_walk_open(&walk, &v.matcher);
-  if (!status) status = hp_walk_range(&walk, j->top, r->first, r->end, visit, &v);
+  if (!status) status = hp_walk_range(&walk, j->top, own.first, own.end, visit, &v);
   if (status) own.status = status;
   hp_walk_close(&walk);
   hp_matcher_close(&v.matcher);
-  *r = own;
-}
-
-/* Matches ranges until no range is left. */
-static void match_ranges(void *context, unsigned thread) {
-  job *j = context;
-  (void)thread;
-  for (uint32_t i; (i = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed)) < j->range_count;)
-    match_range(j, &j->ranges[i]);
+  j->ranges[unit] = own;
 }
 
 /* Makes ranges of about equal length. With tests of siblings each range costs a pass over the
@@ -140,23 +128,12 @@ static bool make_ranges(job *j, unsigned threads) {
   return true;
 }
 
-static void run(job *j, unsigned threads, const hpar_select_options *options) {
-  if (options->run) {
-    options->run(threads, match_ranges, j, options->run_context);
-    match_ranges(j, 0);
-    return;
-  }
-#if HPAR_PARALLEL
-  hp_pool *pool = NULL;
-  if (threads > 1 && !hp_pool_create(&pool, threads)) {
-    hp_pool_start(pool, hp_pool_threads(pool), match_ranges, j);
-    match_ranges(j, 0);
-    hp_pool_end(pool);
-    hp_pool_destroy(pool);
-    return;
-  }
-#endif
-  match_ranges(j, 0);
+/* Matches all ranges. Threads that cannot be started leave their work to the others. */
+static void match_ranges(job *j, const hp_executor *executor) {
+  hp_crew crew = {0};
+  unsigned threads = hp_crew_prepare(&crew, executor, executor->threads);
+  hp_crew_run_units(&crew, executor, threads ? threads : 1, j->range_count, match_range, j);
+  hp_crew_close(&crew);
 }
 
 static hpar_status report(const job *j, hpar_match_callback callback, void *context) {
@@ -170,7 +147,7 @@ static hpar_status report(const job *j, hpar_match_callback callback, void *cont
   return HPAR_OK;
 }
 
-/* Reads the caller's options, and sets the number of threads. */
+/* Reads the caller's options. */
 static hpar_status read_options(const hpar_select_options *given, hpar_select_options *options) {
   *options = (hpar_select_options){HPAR_SELECT_OPTIONS_INIT};
   hpar_status status = hp_read_options(options, sizeof *options, given, "hpar_select_options",
@@ -184,21 +161,20 @@ static hpar_status read_options(const hpar_select_options *given, hpar_select_op
   if (options->threads > HPAR_MAX_THREADS)
     return hp_explain(options->error, HPAR_ERROR_ARGUMENT, "hpar_select_options.threads is %u; accepted: 0 to %d",
                       options->threads, HPAR_MAX_THREADS);
-  if (options->mode == HPAR_MODE_SEQUENTIAL || (options->mode == HPAR_MODE_AUTO && !options->threads && !options->run))
-    options->threads = 1;
-#if HPAR_PARALLEL
-  if (!options->threads) options->threads = hp_usable_cores();
-#else
-  if (!options->run) options->threads = 1;
-#endif
   return HPAR_OK;
+}
+
+static hp_executor executor_of(const hpar_select_options *o) {
+  bool is_alone = o->mode == HPAR_MODE_SEQUENTIAL || (o->mode == HPAR_MODE_AUTO && !o->threads && !o->run);
+  return hp_executor_of_call(o->run, o->run_context, is_alone ? 1 : o->threads);
 }
 
 /* Returns the smallest tree that is worth several threads. The walk for more than 64 instructions
  * takes at least four times as long. */
-static uint64_t min_extent(const hpar_selectors *set, const hpar_select_options *options) {
-  uint64_t bytes = options->run ? MIN_BYTES : MIN_STARTED_BYTES;
-  if (!options->run && set->instructions_count > HP_BITS) bytes /= 4;
+static uint64_t min_extent(const hpar_selectors *set, const hp_executor *executor) {
+  bool is_callers = executor->kind == HPAR_EXECUTOR_CALLER;
+  uint64_t bytes = is_callers ? MIN_BYTES : MIN_STARTED_BYTES;
+  if (!is_callers && set->instructions_count > HP_BITS) bytes /= 4;
   return bytes / sizeof(uint64_t);
 }
 
@@ -209,8 +185,9 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
                       !set        ? "selectors"
                       : !document ? "document"
                                   : "callback");
-  if (options->threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top) ||
-      hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, options))
+  const hp_executor executor = executor_of(options);
+  if (executor.threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top) ||
+      hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, &executor))
     return hp_select_alone(set, document, top, callback, context);
   job *j = hp_allocate_zeroed(sizeof *j);
   if (!j) return HPAR_ERROR_MEMORY;
@@ -223,10 +200,10 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
   hpar_status status = hp_checked_open(&j->checked, set, document, hp_root_of(document, top));
   if (status) {
     /* no memory */
-  } else if (j->extent < min_extent(set, options)) {
+  } else if (j->extent < min_extent(set, &executor)) {
     status = hp_select_alone(set, document, top, callback, context);
-  } else if (make_ranges(j, options->threads)) {
-    run(j, options->threads, options);
+  } else if (make_ranges(j, executor.threads)) {
+    match_ranges(j, &executor);
     status = report(j, callback, context);
   } else {
     status = HPAR_ERROR_MEMORY;

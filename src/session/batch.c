@@ -22,9 +22,8 @@ typedef struct batch_job {
   hp_sized_array inputs;     /* of the request */
   hp_config config;          /* of each input */
   const queued_input *queue; /* NULL: the order of the inputs */
-  bool bound;
-  _Atomic bool not_bound;
-  _Atomic size_t next;
+  size_t first;              /* in the order: all threads together have parsed those before */
+  bool bound, not_bound;
   _Atomic uint64_t failed, bytes, tokens, nodes; /* relaxed: read after all threads have returned */
   hpar_many_stats *stats;                        /* each thread writes its own entries */
 } batch_job;
@@ -64,7 +63,7 @@ static void write_status(hp_sized_array inputs, size_t index, hpar_status status
   if (inputs.distance >= offsetof(hpar_input, status) + sizeof given->status) given->status = status;
 }
 
-static void parse_input(batch_job *job, size_t index, unsigned number) {
+static void parse_input(batch_job *job, const hp_config *config, size_t index, unsigned number) {
   hpar_input input;
   hp_read_sized_at(&input, sizeof input, job->inputs, index);
   hp_batch_thread *thread = &job->batch->threads[number];
@@ -75,7 +74,7 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   session->error.text[0] = 0;
   session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
   hpar_status status = begin_document(thread, &input, &document, &session->error);
-  if (status == HPAR_OK) status = parse_one(session, &job->config, &input, document);
+  if (status == HPAR_OK) status = parse_one(session, config, &input, document);
   hp_explain_status(&session->error, status);
   write_status(job->inputs, index, status);
   job->stats->ns.parse_per_worker[number] += hp_now() - begin;
@@ -96,14 +95,10 @@ static void parse_input(batch_job *job, size_t index, unsigned number) {
   if (document) hp_document_end_use(document);
 }
 
-static void parse_inputs(void *context, unsigned thread) {
+static void parse_queued(void *context, size_t place, unsigned thread) {
   batch_job *job = context;
-#if HPAR_PARALLEL
-  bool pooled = job->config.parallel.executor.kind == HPAR_EXECUTOR_THREADS;
-  if (thread && pooled && !hp_bind_thread(job->bound, thread)) atomic_store(&job->not_bound, true);
-#endif
-  for (size_t i; (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->request->count;)
-    parse_input(job, job->queue ? job->queue[i].index : i, thread);
+  place += job->first;
+  parse_input(job, &job->config, job->queue ? job->queue[place].index : place, thread);
 }
 
 static int longest_first(const void *a, const void *b) {
@@ -149,36 +144,74 @@ static unsigned prepare_threads(hp_batch *batch, unsigned wanted) {
 }
 
 #if HPAR_PARALLEL
-static unsigned useful_threads(hpar_parser *parser, hp_config *config, size_t count) {
+/* Parses each long input by all threads, one after the other, if it would take longer on one thread
+ * than all inputs together on all threads. */
+static void parse_long_inputs(batch_job *job) {
+  enum { LEAST_BYTES = 1 << 20 };
+  hp_session *session = &job->request->parser->session;
+  hp_config config = *job->request->config;
+  uint64_t left = 0, threads = hp_config_threads(&config);
+  hp_parallel_config *p = &config.parallel;
+  if (!job->queue || config.mode == HPAR_MODE_SEQUENTIAL || p->executor.kind == HPAR_EXECUTOR_INLINE) return;
+  if (p->order || p->pairs || p->judge || config.inspection || hp_plan_uses_caller(&p->plan)) return;
+  hp_config_make_sequential(&config);
+  config.mode = HPAR_MODE_AUTO;
+  config.bind = job->bound;
+  p->chunk_size = p->chunks = 0;
+  for (size_t i = 0; i < job->request->count; i++) left += job->queue[i].length;
+  for (; job->first < job->request->count; job->first++) {
+    const uint64_t length = job->queue[job->first].length;
+    if (length < LEAST_BYTES || length > HPAR_MAX_INPUT || length * threads < left + left / 4) return;
+    if (!hp_session_chooses_parallel(session, &config, (size_t)length)) return;
+    parse_input(job, &config, job->queue[job->first].index, 0);
+    left -= length;
+  }
+}
+#endif
+
+/* Returns the number of threads, or 0 if memory is short. */
+static unsigned useful_threads(hp_session *session, hp_config *config, size_t count) {
+#if HPAR_PARALLEL
   const hp_executor *executor = &config->parallel.executor;
   if (executor->kind == HPAR_EXECUTOR_INLINE) return 1;
   unsigned wanted = hp_config_threads(config);
-  unsigned useful = count < wanted ? (unsigned)count : wanted;
-  if (useful < 2 || executor->kind == HPAR_EXECUTOR_CALLER) return useful ? useful : 1;
-  unsigned pooled = hp_team_threads(&parser->session.team, executor->wait, wanted);
-  return pooled < 2 ? 1 : pooled < useful ? pooled : useful;
-}
+  if (count < 2 || wanted < 2) return 1;
+  unsigned threads = hp_team_threads(&session->team, executor, wanted);
+  if (threads < 1) return 1;
+  return count < threads ? (unsigned)count : threads;
+#else
+  (void)session, (void)config, (void)count;
+  return 1;
 #endif
+}
+
+#if HPAR_PARALLEL
+static void run_on_threads(batch_job *job, unsigned threads) {
+  hp_session *session = &job->request->parser->session;
+  parse_long_inputs(job);
+  const size_t count = job->request->count - job->first;
+  if (!count) return;
+  hp_team_await_stragglers(&session->team);
+  hp_crew_run_units(&session->crew, &job->config.parallel.executor, threads, count, parse_queued, job);
+  if (job->bound && hp_crew_refused_binding(&session->crew)) job->not_bound = true;
+}
 
 static void run(batch_job *job, unsigned threads) {
-#if HPAR_PARALLEL
   hp_saved_affinity saved = {.changed = false};
-  if (job->bound && !hp_save_affinity(&saved)) atomic_store(&job->not_bound, true);
-  hp_team_run(&job->request->parser->session.team, &job->config.parallel.executor, threads, parse_inputs, job);
-  if (!hp_restore_affinity(&saved)) atomic_store(&job->not_bound, true);
-#else
-  (void)threads;
-  parse_inputs(job, 0);
-#endif
+  if (job->bound && !hp_save_affinity(&saved)) job->not_bound = true;
+  run_on_threads(job, threads);
+  if (!hp_restore_affinity(&saved)) job->not_bound = true;
 }
+#else
+static void run(batch_job *job, unsigned threads) {
+  (void)threads;
+  for (size_t i = 0; i < job->request->count; i++) parse_queued(job, i, 0);
+}
+#endif
 
 hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uint64_t begin, hpar_many_stats *stats) {
-  unsigned threads = 1;
   size_t count = request->count;
-#if HPAR_PARALLEL
-  threads = useful_threads(request->parser, request->config, count);
-#endif
-  threads = prepare_threads(batch, threads);
+  unsigned threads = prepare_threads(batch, useful_threads(&request->parser->session, request->config, count));
   if (!threads) return HPAR_ERROR_MEMORY;
   batch_job job = {.batch = batch, .request = request, .config = *request->config, .stats = stats};
   job.inputs = hp_sized_array_of(request->inputs, count);
@@ -187,15 +220,14 @@ hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uin
   stats->threads = threads;
   stats->inputs = count;
   if (count) {
-    queued_input *queue = threads > 1 ? queue_of(job.inputs, count) : NULL;
+    queued_input *queue = queue_of(job.inputs, count);
     job.queue = queue;
     run(&job, threads);
     hp_free(queue);
   }
   stats->allocator = hpar_allocator_name(job.config.by_jemalloc);
   stats->affinity = "none";
-  if (job.bound)
-    stats->affinity = hp_note_processors(stats->processor_per_worker, threads, atomic_load(&job.not_bound));
+  if (job.bound) stats->affinity = hp_note_processors(stats->processor_per_worker, threads, job.not_bound);
   stats->failed = atomic_load(&job.failed);
   stats->bytes = atomic_load(&job.bytes);
   stats->tokens = atomic_load(&job.tokens);

@@ -19,7 +19,7 @@ static void choose_validation(hp_session *session, hp_config *config, const hp_s
                                !limits->deadline;
 }
 
-/* Returns whether the parse may go on without a thread that is late in a slice, with the sequential
+/* Returns whether the parse may go on without a straggler in a slice, with the sequential
  * parser. With a copy, the caller may free the bytes. A record needs the threads, and so do options
  * that state their chunks. */
 static bool may_leave_slices(const hp_session *session, const hp_config *config) {
@@ -30,8 +30,8 @@ static bool may_leave_slices(const hp_session *session, const hp_config *config)
   return !p->chunk_size && !p->chunks && !p->cuts && !p->pairs && !config->bind;
 }
 
-/* Decodes the bytes on the threads of the coming parse. If a thread is late, the sequential parser
- * takes over. */
+/* Decodes the bytes on the threads of the coming parse. If there is a straggler, the sequential
+ * parser takes over. */
 static hpar_status decode_on_team(hp_session *session, const hp_config *config, const char *bytes, size_t length,
                                   hp_sniffed *sniffed, hpar_document *document) {
   hp_slice_executor slices = {.buffer = &document->text};
@@ -44,10 +44,10 @@ static hpar_status decode_on_team(hp_session *session, const hp_config *config, 
     hp_team_slice_executor(&session->team, &executor, bytes, length, &slices);
   session->team.leaves_slices = may_leave_slices(session, config);
   hpar_status status = hp_input_decode_sniffed(&document->input, bytes, length, sniffed, &slices);
-  /* The pool is not free while one of its threads is late. */
+  /* The pool is not free while it has a straggler. */
   if (session->team.leaves_slices && hp_team_lend_document(&session->team, document)) {
     session->result.driver = HP_DRIVER_SEQUENTIAL;
-    session->result.late_slice = true;
+    session->result.slice_given_up = true;
   }
   return status;
 }

@@ -17,6 +17,7 @@ enum { BREAK_EVEN_AWAKE = 32 << 10, BREAK_EVEN_ASLEEP = 256 << 10 };
 void hp_session_open(hp_session *session) {
 #if HPAR_PARALLEL
   memset(session, 0, offsetof(hp_session, parallel_counters));
+  session->team.crew = &session->crew;
 #else
   memset(session, 0, sizeof *session);
 #endif
@@ -27,6 +28,7 @@ void hp_session_close(hp_session *session) {
 #if HPAR_PARALLEL
   hp_parallel_close(&session->team);
 #endif
+  hp_crew_close(&session->crew);
   hp_scripts_close(&session->scripts);
   hp_finder_close(&session->finder);
   if (session->scan) session->destroy_scan(session->scan);
@@ -79,8 +81,8 @@ void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates) {
 static bool is_awake(const hp_session *session, const hp_config *config) {
   hp_pool_wait wait = config->parallel.executor.wait;
   if (wait == HP_POOL_SPIN) return true;
-  return wait == HP_POOL_ADAPTIVE && session->team.pool &&
-         hp_pool_is_awake(session->team.pool, config->parallel.executor.threads);
+  return wait == HP_POOL_ADAPTIVE && hp_crew_pool(&session->crew) &&
+         hp_pool_is_awake(hp_crew_pool(&session->crew), config->parallel.executor.threads);
 }
 #endif
 
@@ -93,7 +95,7 @@ static size_t break_even(const hp_config *config, size_t equal) {
 
 bool hp_session_refused_binding(const hp_session *session) {
   if (session->result.driver == HP_DRIVER_OTHER) return session->result.other.not_bound;
-  return session->result.driver == HP_DRIVER_PARALLEL && atomic_load(&session->team.job.shared.not_bound);
+  return session->result.driver == HP_DRIVER_PARALLEL && hp_crew_refused_binding(&session->crew);
 }
 #endif
 
@@ -110,7 +112,7 @@ bool hp_session_chooses_parallel(const hp_session *session, hp_config *config, s
   if (config->other) return false;
   if (config->mode != HPAR_MODE_AUTO) return config->mode == HPAR_MODE_PARALLEL;
   if (length < BREAK_EVEN_AWAKE || hp_config_threads(config) < 2) return false;
-  if (session->backoff.skipped || hp_team_is_late(&session->team)) return false;
+  if (session->backoff.skipped || hp_crew_has_stragglers(&session->crew)) return false;
   if (length >= break_even(config, BREAK_EVEN_ASLEEP)) return true;
   return length >= break_even(config, BREAK_EVEN_AWAKE) && is_awake(session, config);
 #else
@@ -125,9 +127,9 @@ hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
   unsigned threads = config->other                          ? config->other_threads
                      : config->mode == HPAR_MODE_SEQUENTIAL ? 1
                                                             : hp_config_threads(config);
-  if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_team_is_late(&session->team)) return HPAR_OK;
-  if (!hp_team_threads(&session->team, executor->wait, threads)) return HPAR_ERROR_MEMORY;
-  if (!session->team.job.division.is_alone) hp_pool_wake(session->team.pool, threads);
+  if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_crew_has_stragglers(&session->crew)) return HPAR_OK;
+  if (!hp_team_threads(&session->team, executor, threads)) return HPAR_ERROR_MEMORY;
+  if (!session->team.job.division.is_alone) hp_pool_wake(hp_crew_pool(&session->crew), threads);
 #else
   (void)session, (void)config;
 #endif
@@ -137,8 +139,9 @@ hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
 void hp_session_wake(hp_session *session, hp_config *config) {
 #if HPAR_PARALLEL
   hp_team *team = &session->team;
-  if (team->pool && !team->job.division.is_alone && !hp_team_is_late(team))
-    hp_pool_wake(team->pool, hp_config_threads(config));
+  hp_pool *pool = hp_crew_pool(team->crew);
+  if (pool && !team->job.division.is_alone && !hp_crew_has_stragglers(team->crew))
+    hp_pool_wake(pool, hp_config_threads(config));
 #else
   (void)session, (void)config;
 #endif
@@ -173,12 +176,12 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
   hp_parallel_backoff *p = &session->backoff;
   if (config->mode != HPAR_MODE_AUTO || length < BREAK_EVEN_AWAKE) return;
   const hp_result *result = &session->result;
-  if (result->driver != HP_DRIVER_PARALLEL && !result->late_slice) {
+  if (result->driver != HP_DRIVER_PARALLEL && !result->slice_given_up) {
     if (p->skipped) p->skipped--;
     return;
   }
-  uint64_t lost = result->late_slice ? 0 : lost_time(session), total = result->total_ns;
-  bool stopped = result->late_slice || session->parallel_counters.chunks_rescued || lost * 2 > total;
+  uint64_t lost = result->slice_given_up ? 0 : lost_time(session), total = result->total_ns;
+  bool stopped = result->slice_given_up || session->parallel_counters.chunks_rescued || lost * 2 > total;
   bool waited = stopped || lost * LONG_WAIT_SHARE > total;
   p->waited = (uint8_t)((p->waited << 1 | waited) & ((1 << WAITS_LOOKED_AT) - 1));
   p->steady = waited ? 0 : p->steady < STEADY_PARSES ? p->steady + 1 : STEADY_PARSES;

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/target.h"
 #include "resources/finder.h"
+#include "runtime/crew.h"
 #include "session/config.h"
 #include "tree/engine.h"
 
@@ -27,7 +28,7 @@ typedef struct hp_result {
   bool by_jemalloc;
   bool bound, binding_refused;
   uint64_t decode_ns, input_ns, total_ns;
-  bool late_slice; /* a thread was late in a slice of decoding or validation */
+  bool slice_given_up; /* of decoding or validation, by a straggler */
   struct {
     const char *name;
     unsigned threads;
@@ -71,9 +72,10 @@ typedef struct hp_session {
   hp_resource_report resources;
   void *scan; /* of the scans of resources, which a higher module makes; NULL: none */
   void (*destroy_scan)(void *scan);
+  hp_crew crew; /* for all that the parser divides among threads */
 #if HPAR_PARALLEL
   hp_parallel_backoff backoff;
-  hp_team team;
+  hp_team team; /* has its threads from `crew` */
 #endif
   bool has_trace; /* the last parse had memory for a trace */
   bool inspected; /* ... which is complete */

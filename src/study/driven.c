@@ -1,7 +1,6 @@
 #include "study/driven.h"
 
 #include "base/memory.h"
-#include "platform/affinity.h"
 #include "tree/engine_loop.h"
 
 #include <stdatomic.h>
@@ -95,16 +94,11 @@ static bool advance(hpar_driven_parse *parse, size_t near) {
   return hp_drive_step(d, advance_near);
 }
 
-static void work_on_thread(void *context, unsigned thread) {
-  hp_driven *d = context;
-  if (!hp_bind_thread(d->config->bind ? HPAR_AFFINITY_CORES : HPAR_AFFINITY_NONE, thread))
-    atomic_store(&d->not_bound, true);
-  d->work(d->context, thread);
-}
-
 static void join(hpar_driven_parse *parse) {
   hp_driven *d = (hp_driven *)parse;
-  if (d->works) hp_pool_join(d->session->team.pool);
+  if (!d->works) return;
+  hp_crew_join(&d->session->crew);
+  d->not_bound |= hp_crew_refused_binding(&d->session->crew);
   d->works = false;
 }
 
@@ -112,10 +106,8 @@ static void start(hpar_driven_parse *parse, void (*work)(void *context, unsigned
   hp_driven *d = (hp_driven *)parse;
   if (d->threads < 2 || !work) return;
   join(parse);
-  d->work = work;
-  d->context = context;
   d->works = true;
-  hp_pool_start(d->session->team.pool, d->threads, work_on_thread, d);
+  hp_crew_start(&d->session->crew, d->config->bind, d->threads, work, context);
 }
 
 /*** the parse ***/
@@ -123,9 +115,8 @@ static void start(hpar_driven_parse *parse, void (*work)(void *context, unsigned
 /* Returns the number of threads for the driver, with the calling one. */
 static unsigned find_threads(hp_session *session, const hp_config *config) {
   unsigned wanted = config->other_threads;
-  if (wanted < 2 || !hp_team_threads(&session->team, config->parallel.executor.wait, wanted)) return 1;
-  unsigned has = hp_pool_threads(session->team.pool);
-  return has < wanted ? has : wanted;
+  unsigned threads = wanted < 2 ? 1 : hp_team_threads(&session->team, &config->parallel.executor, wanted);
+  return threads ? threads : 1;
 }
 
 static void parse(hp_session *session, const hp_config *config, const hp_request *request) {
@@ -151,7 +142,7 @@ static void parse(hp_session *session, const hp_config *config, const hp_request
   hp_free(driven.attributes.items);
   session->result.other.name = driver->name ? driver->name : "custom";
   session->result.other.threads = threads;
-  session->result.other.not_bound = atomic_load(&driven.not_bound);
+  session->result.other.not_bound = driven.not_bound;
   if (driven.failed) hp_unwind_now(&session->engine.unwind, driven.status);
   if (request->runs_scripts) hp_scripts_finish(&session->scripts);
 }

@@ -28,10 +28,8 @@ typedef struct hp_driven {
   hp_token token;
   hpar_token shown_token;
   hp_shown_attributes attributes;
-  bool works; /* the pool has a batch of the driver, which is the function below */
-  void (*work)(void *context, unsigned thread);
-  void *context;
-  _Atomic bool not_bound; /* the system has refused to bind a thread of the driver */
+  bool works;     /* the pool has a batch of the driver, which is the function below */
+  bool not_bound; /* the system has refused to bind a thread of the driver */
 } hp_driven;
 
 /* Calls the function, whose failures end the parse. Returns false if the parse has ended. */

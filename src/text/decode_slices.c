@@ -206,9 +206,9 @@ static void order_slices(decoding *all) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < all->count; i++) sum += all->slices[i].high;
   unsigned placed = 0;
-  for (int late = 0; late < 2; late++)
+  for (int second = 0; second < 2; second++)
     for (unsigned i = 0; i < all->count; i++)
-      if ((2 * sum >= (uint64_t)all->slices[i].high * all->count) == late) all->order[placed++] = (uint8_t)i;
+      if ((2 * sum >= (uint64_t)all->slices[i].high * all->count) == second) all->order[placed++] = (uint8_t)i;
 }
 
 static bool any_is_saturated(const decoding *all) {
@@ -225,7 +225,7 @@ static bool all_are_done(decoding *all) {
   return true;
 }
 
-/* Runs all slices. Returns false if a thread is late. */
+/* Runs all slices. Returns false if there is a straggler. */
 static bool run_slices(decoding *all, const hp_slice_executor *executor) {
   hp_slice_batch batch = {.work = decode_slice, .job = all, .drop = drop_decoding, .count = all->count};
   if (all->count > 2) {
@@ -245,10 +245,10 @@ static bool run_slices(decoding *all, const hp_slice_executor *executor) {
 }
 
 /* What follows the ASCII that `input` begins with, in slices, which are then moved together. Sets
- * `*is_late` if a thread is late: then the executor owns `all` and the memory of `input`. If all
- * slices are ASCII, `input` gets no text. */
+ * `*is_left` if there is a straggler: then the executor owns `all` and the memory of `input`. If
+ * all slices are ASCII, `input` gets no text. */
 static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *executor,
-                               bool *is_late) {
+                               bool *is_left) {
   if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
   char *text = input->owned ? input->owned : executor->buffer->base;
   if (ascii) memcpy(text, input->source, ascii);
@@ -261,8 +261,8 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   all->checkpoints = input->checkpoints;
   for (bool surely = false;; surely = true) {
     place_slices(all, text + ascii, surely);
-    *is_late = !run_slices(all, executor);
-    if (*is_late || all_are_ascii(all)) return HPAR_OK;
+    *is_left = !run_slices(all, executor);
+    if (*is_left || all_are_ascii(all)) return HPAR_OK;
     if (surely || !any_is_saturated(all)) break;
   }
   if (ends_at_limit) all->text = all->slices[0].of.limit - all->slices[0].of.length;
@@ -335,10 +335,10 @@ hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t lengt
       return HPAR_ERROR_MEMORY;
     }
   }
-  bool is_late = false;
-  status = decode_rest(&made, all, ascii, executor, &is_late);
-  /* The late thread may write to the text, so that the calling thread needs other memory. */
-  if (is_late) return hp_decode_in_slices(input, bytes, length, encoding, NULL);
+  bool is_left = false;
+  status = decode_rest(&made, all, ascii, executor, &is_left);
+  /* The straggler may write to the text, so that the calling thread needs other memory. */
+  if (is_left) return hp_decode_in_slices(input, bytes, length, encoding, NULL);
   bool is_ascii = all_are_ascii(all);
   hp_free(all);
   if (status != HPAR_OK) {

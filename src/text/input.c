@@ -126,7 +126,7 @@ static void check_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
   all->valid[i] = is_valid(all->places[i], all->places[i + 1], steps);
 }
 
-/* Runs the check, and the slices of late threads here. Returns the index of the first slice that is
+/* Runs the check, and the slices of stragglers here. Returns the index of the first slice that is
  * not valid, or `count`. Drops the job. */
 static unsigned first_invalid_slice(check *all, unsigned count, const hp_slice_executor *executor) {
   hp_slice_batch batch = {.work = check_slice, .job = all, .drop = hp_free, .count = count};
@@ -134,7 +134,7 @@ static unsigned first_invalid_slice(check *all, unsigned count, const hp_slice_e
   memcpy(places, all->places, sizeof places);
   bool is_complete = executor->run(executor->context, &batch);
   unsigned i = 0;
-  while (i < count && (batch.late >> i & 1 ? is_valid(places[i], places[i + 1], NULL) : all->valid[i])) i++;
+  while (i < count && (batch.unfinished >> i & 1 ? is_valid(places[i], places[i + 1], NULL) : all->valid[i])) i++;
   if (is_complete) hp_free(all);
   return i;
 }

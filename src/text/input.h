@@ -91,7 +91,7 @@ typedef struct hp_slice_batch { // value
   void (*move)(void *job, unsigned i);
   const uint8_t *order; /* in which threads begin the slices, with `place`; NULL: ascending */
   unsigned count;
-  uint64_t late; /* bit i: a late thread has not finished slice i */
+  uint64_t unfinished; /* bit i: slice i, by a straggler */
 } hp_slice_batch;
 
 /* Notes progress within a slice. */
@@ -106,9 +106,9 @@ typedef struct hp_slice_executor { // value
   size_t min_slice_bytes;
   size_t first_slice_bytes; /* of two slices; 0: a half */
   size_t min_checked_bytes; /* of slices that are only validated */
-  /* Runs the slices on any threads. Returns true if all have returned. Returns false if a thread is
-   * late: batch->late then has its slices, and the executor drops the job when the thread has
-   * left. */
+  /* Runs the slices on any threads. Returns true if all have returned. Returns false if there
+   * is a straggler: batch->unfinished then has its slices, and the executor drops the job when the
+   * thread has left. */
   bool (*run)(void *context, hp_slice_batch *batch);
   void *context;
 } hp_slice_executor;

@@ -43,7 +43,7 @@ static inline bool run_with_late_thread(void *context, hp_slice_batch *batch) {
   for (unsigned i = 0; i < batch->count; i++)
     if (!is_late || i != batch->count / 2) batch->work(batch->job, i, &steps);
   if (!is_late) return true;
-  batch->late = UINT64_C(1) << batch->count / 2;
+  batch->unfinished = UINT64_C(1) << batch->count / 2;
   late->of[late->count++] = *batch;
   return false;
 }

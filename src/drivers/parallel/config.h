@@ -4,21 +4,11 @@
 /* The resolved options and the counters of the data-parallel parser. */
 
 #include "merge/merge.h"
-#include "platform/pool.h"
+#include "runtime/crew.h"
 #include "script/scripts.h"
 #include "speculation/strategy.h"
 
 #include <hpar/parse.h>
-
-/* Where the tasks of a parse run. */
-typedef struct hp_executor {
-  hpar_executor kind;
-  hpar_run_callback run; /* of HPAR_EXECUTOR_CALLER */
-  void *context;
-  unsigned threads; /* with the calling thread; at least 1 */
-  hp_pool_wait wait;
-  bool bind; /* each pool thread to a processor */
-} hp_executor;
 
 struct hp_job;
 struct hp_chunk;
@@ -33,7 +23,7 @@ typedef struct hp_job_trace {
 } hp_job_trace;
 
 /* Another order of merging than from left to right. All chunks are published and parsed before the
- * merger takes one of them, unless a thread is late. */
+ * merger takes one of them, unless there is a straggler. */
 typedef struct hp_merge_order {
   const char *name;
   hpar_status (*prepare)(struct hp_job *job, unsigned workers);

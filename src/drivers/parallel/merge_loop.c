@@ -3,7 +3,7 @@
 #include "base/process.h"
 #include "drivers/parallel/report.h"
 
-enum { AWAIT_SPIN_NS = 50000, LATE_NS = 100000, RESCUE_BYTES = 4 << 10 };
+enum { AWAIT_SPIN_NS = 50000, STRAGGLER_NS = 100000, RESCUE_BYTES = 4 << 10 };
 
 static uint32_t merger_position(const hp_merger *m) { return hp_tokenizer_offset(&m->engine->tokenizer); }
 
@@ -182,7 +182,7 @@ static void note_wait(const hp_job *job, uint64_t begin) {
   if (trace) trace->event(trace, HP_EVENT_WAIT, 0, job->position.number, begin, hp_now(), 0, 0);
 }
 
-/*** late workers ***/
+/*** stragglers ***/
 
 /* What the merger waits for: the worker that parses or composes a chunk, or all workers in
  * another order of merging. */
@@ -207,40 +207,40 @@ static awaited look_at_worker(const hp_job *job) {
 }
 
 /* Returns whether the merger may parse the awaited chunk itself. A record states the chunks' joins,
- * which a late worker may still change. So it may the resources that it has found. */
+ * which a straggler may still change. So it may the resources that it has found. */
 static bool can_rescue(const hp_job *job) {
   return job->division.threads > 1 && !job->division.has_pairs && !job->merger.trace && !job->config.finder;
 }
 
-/* Spins until the chunk is ready or LATE_NS have passed. A sleep could last longer: other processes
- * may take the processor. */
+/* Spins until the chunk is ready or STRAGGLER_NS have passed. A sleep could last longer: other
+ * processes may take the processor. */
 static bool spin_until_ready(hp_job *job) {
   hp_spin spin = {0};
   bool ready;
-  while (!(ready = is_ready(job)) && hp_spin_on(&spin, LATE_NS)) {
+  while (!(ready = is_ready(job)) && hp_spin_on(&spin, STRAGGLER_NS)) {
   }
   return ready;
 }
 
-/* Waits for up to LATE_NS. Without a rescue, the merger sleeps, so that the kernel can run the
- * awaited thread on this processor. Returns false if the worker of the chunk is late: it has made
- * no progress. */
+/* Waits for up to STRAGGLER_NS. Without a rescue, the merger sleeps, so that the kernel can run the
+ * awaited thread on this processor. Returns false if the worker of the chunk is a straggler: it has
+ * made no progress. */
 static bool wait_for_worker(hp_job *job, bool sleeps) {
   awaited before = look_at_worker(job);
   atomic_store_explicit(&job->shared.wanted, job->position.chunk, memory_order_relaxed);
-  if (job->pool_runs) hp_pool_widen(job->team->pool);
-  bool is_done =
-      sleeps ? hp_event_count_sleep(&job->team->merger_event, LATE_NS, merger_is_ready, job) : spin_until_ready(job);
+  if (job->pool_runs) hp_pool_widen(hp_crew_pool(job->team->crew));
+  bool is_done = sleeps ? hp_event_count_sleep(&job->team->merger_event, STRAGGLER_NS, merger_is_ready, job)
+                        : spin_until_ready(job);
   atomic_store_explicit(&job->shared.wanted, 0, memory_order_relaxed);
   awaited after = look_at_worker(job);
   return is_done || after.owner != before.owner || after.progress != before.progress;
 }
 
-/* Returns whether the worker of the chunk is late, by an earlier look at it. */
-static bool is_known_late(const hp_job *job) {
+/* Returns whether the worker of the chunk is a straggler, by an earlier look at it. */
+static bool is_known_straggler(const hp_job *job) {
   if (!job->position.seen.since || look_at_worker(job).owner != 2 || !can_rescue(job)) return false;
   return progress_of(job, 1) == job->position.seen.progress &&
-         hp_now() - job->position.seen.since >= AWAIT_SPIN_NS + LATE_NS;
+         hp_now() - job->position.seen.since >= AWAIT_SPIN_NS + STRAGGLER_NS;
 }
 
 /* Claims a chunk for the merger while it waits. Returns 0 if there is none. The merger of many
@@ -250,14 +250,14 @@ static uint32_t claim_meanwhile(hp_job *job) {
 }
 
 /* Waits until the merger can merge its chunk. Parses later chunks meanwhile. Returns false if the
- * worker of the chunk is late. */
+ * worker of the chunk is a straggler. */
 static bool wait_until_ready(hp_job *job) {
   if (is_ready(job)) return true;
   uint64_t begin = hp_now();
   hp_spin spin = {0};
-  bool spins = true, sleeps = !can_rescue(job), is_late = false;
-  while (!is_late && !is_ready(job)) {
-    if ((is_late = is_known_late(job))) break;
+  bool spins = true, sleeps = !can_rescue(job), is_straggler = false;
+  while (!is_straggler && !is_ready(job)) {
+    if ((is_straggler = is_known_straggler(job))) break;
     uint32_t other = claim_meanwhile(job);
     if (other) {
       job->times.wait_ns += hp_now() - begin;
@@ -267,14 +267,14 @@ static bool wait_until_ready(hp_job *job) {
     } else if (spins) {
       spins = hp_spin_on(&spin, AWAIT_SPIN_NS);
     } else {
-      is_late = !wait_for_worker(job, sleeps) && can_rescue(job);
-      if (is_late && job->config.order) job->config.order->close(job);
+      is_straggler = !wait_for_worker(job, sleeps) && can_rescue(job);
+      if (is_straggler && job->config.order) job->config.order->close(job);
       sleeps = true; /* the worker makes progress */
     }
   }
   job->times.wait_ns += hp_now() - begin;
   note_wait(job, begin);
-  return !is_late || is_ready(job);
+  return !is_straggler || is_ready(job);
 }
 
 /* Parses on the true state up to the offset, or until the chunk's log is free. Returns whether it
@@ -288,20 +288,20 @@ static bool parse_until_free(hp_merger *m, const hp_chunk *chunk, uint32_t end) 
   return true;
 }
 
-/* Parses a chunk itself whose worker is late. When the worker is done, the merger takes the rest of
- * its log. A late worker may have joined further chunks: the merger parses those, too, but stops
- * at a chunk of another thread, and at one that no thread has claimed. */
+/* Parses a chunk itself whose worker is a straggler. When the worker is done, the merger takes the
+ * rest of its log. A straggler may have joined further chunks: the merger parses those, too, but
+ * stops at a chunk of another thread, and at one that no thread has claimed. */
 static void rescue_chunk(hp_job *job) {
   hp_merger *m = &job->merger;
   uint32_t published = hp_published_chunks(job->queue);
   uint32_t begin = merger_position(m);
-  const hp_chunk *late = hp_chunk_at(job->queue, job->position.chunk);
+  const hp_chunk *given_up = hp_chunk_at(job->queue, job->position.chunk);
   job->position.rescued++;
-  job->position.late_chunk = job->position.chunk;
+  job->position.given_up = job->position.chunk;
   for (uint32_t next = job->position.chunk + 1;; next++) {
     uint32_t end = next < published ? hp_chunk_queue_cut(job->queue, next) : UINT32_MAX;
     validate_to(job, next < published ? end : (uint32_t)job->request.length);
-    if (parse_until_free(m, late, end)) {
+    if (parse_until_free(m, given_up, end)) {
       if (merger_position(m) != begin) m->rescued_to = merger_position(m);
       return;
     }

@@ -6,8 +6,8 @@
  * one without work composes their logs. Any logs may be composed, in any order.
  *
  * A thread holds all chunks whose logs it changes, and the merger holds each chunk that it merges.
- * No thread waits to hold a chunk, except the merger. If a thread is late, the merger parses the
- * text of the chunks that the thread holds. */
+ * No thread waits to hold a chunk, except the merger. If a thread is a straggler, the merger parses
+ * the text of the chunks that the thread holds. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,9 @@
 #include "drivers/parallel/parallel.h"
 
 #include "base/process.h"
-#include "drivers/parallel/executor.h"
 #include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/report.h"
 #include "drivers/parallel/speed.h"
-#include "platform/affinity.h"
 
 /*** the caller's executor ***/
 
@@ -30,7 +28,7 @@ static void run_task(void *context, unsigned index) {
 /* Runs the tasks on the caller's executor. Then unwinds if the merger did. */
 static void run_by_caller(hp_job *job) {
   hp_engine *engine = job->merger.engine;
-  hp_run_on_caller(&job->config.executor, job->division.threads, run_task, job);
+  hp_crew_run_by_caller(&job->config.executor, job->division.threads, run_task, job);
   if (job->merge_status != HPAR_OK || engine->builder.encoding.restarts)
     hp_unwind_now(&engine->unwind, job->merge_status);
 }
@@ -82,7 +80,7 @@ static void name_choices(const hp_job *job) {
 void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
                        hp_parallel_counters *counters) {
   hp_job *job = &team->job;
-  hp_team_await_late(team);
+  hp_team_await_stragglers(team);
   hp_cutter_close(&job->cutter, &job->plan);
   hp_chunk_queue_reset(&team->queue);
   hp_event_count_open(&team->merger_event);
@@ -243,7 +241,9 @@ void hp_parallel_abandon(hp_team *team) {
   team->job.merger.finder = NULL;
 }
 
-bool hp_parallel_is_lost(const hp_team *team) { return team->job.pool_runs && hp_pool_is_lost(team->pool); }
+bool hp_parallel_is_lost(const hp_team *team) {
+  return team->job.pool_runs && hp_pool_is_lost(hp_crew_pool(team->crew));
+}
 
 void hp_parallel_close(hp_team *team) {
   hp_parallel_abandon(team);

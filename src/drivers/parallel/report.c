@@ -6,8 +6,8 @@
 static void add_worker(hp_job *job, unsigned index) {
   hp_parallel_counters *counters = job->counters;
   const hp_worker *worker = job->team->workers[index];
-  bool is_late = job->team->has_late_threads && !atomic_load_explicit(&worker->left, memory_order_acquire);
-  if (index && is_late) {
+  bool is_straggler = hp_crew_is_left(job->team->crew) && !atomic_load_explicit(&worker->left, memory_order_acquire);
+  if (index && is_straggler) {
     /* The number is unknown: hp_close_request takes the largest one. */
     job->request.document->deferred_bytes = UINT32_MAX;
     return;
@@ -26,7 +26,7 @@ static void add_worker(hp_job *job, unsigned index) {
 static uint64_t count_chunks(const hp_chunk_queue *queue, uint32_t first) {
   uint32_t published = hp_published_chunks(queue);
   uint64_t count = 0;
-  /* A late worker may have joined `first` to the chunk that the merger has parsed for it. */
+  /* A straggler may have joined `first` to the chunk that the merger has parsed for it. */
   for (uint32_t i = published ? hp_chunk_span(hp_chunk_at(queue, 0)) : 0; i < published;) {
     const hp_chunk *c = hp_chunk_at(queue, i);
     count += i >= first && !hp_chunk_is_empty(queue, c);
@@ -35,11 +35,11 @@ static uint64_t count_chunks(const hp_chunk_queue *queue, uint32_t first) {
   return count;
 }
 
-/* After a job with a late thread, the workers of the next jobs publish their chunks early. */
-static void note_late_threads(const hp_job *job) {
+/* After a job with a straggler, the workers of the next jobs publish their chunks early. */
+static void note_stragglers(const hp_job *job) {
   enum { JOBS_TO_PUBLISH = 16 };
   hp_team *team = job->team;
-  if (job->position.rescued || team->has_late_threads)
+  if (job->position.rescued || hp_crew_is_left(team->crew))
     team->jobs_to_publish = JOBS_TO_PUBLISH;
   else if (team->jobs_to_publish)
     team->jobs_to_publish--;
@@ -48,7 +48,7 @@ static void note_late_threads(const hp_job *job) {
 void hp_report_job(hp_job *job) {
   hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
-  if (job->team->has_late_threads && queue->by_range) { /* a late thread may still join chunks */
+  if (hp_crew_is_left(job->team->crew) && queue->by_range) { /* a straggler may still join chunks */
     counters->chunks = job->position.number ? job->position.number - 1 : 0;
   } else {
     counters->chunks = count_chunks(queue, 0);
@@ -61,7 +61,7 @@ void hp_report_job(hp_job *job) {
   counters->first_chunk_ns = start ? start - job->times.begin : 0;
   counters->wait_ns = job->times.wait_ns;
   counters->chunks_rescued = job->position.rescued;
-  note_late_threads(job);
+  note_stragglers(job);
   hp_speed_measure(job);
   counters->has_pairs = job->division.has_pairs;
   unsigned workers = hp_is_inline(job) ? 1 : job->division.threads;

@@ -1,6 +1,5 @@
 #include "drivers/parallel/team.h"
 
-#include "drivers/parallel/executor.h"
 #include "drivers/parallel/speed.h"
 #include "speculation/worker.h"
 
@@ -12,7 +11,7 @@ enum { MAX_DECODED_BYTES = 8 << 10, MAX_CHECKED_BYTES = 32 << 10, MIN_LONG_BYTES
 enum { SLICES_PER_THREAD = 8 };
 /* The inline executor uses small slices, so that tests cover them. */
 enum { INLINE_SLICES = 5, MIN_INLINE_BYTES = 16 };
-enum { LATE_SLICE_NS = 150000 };
+enum { STRAGGLER_NS = 150000 };
 
 #if HPAR_TEST_HOOKS
 static void begin_slice(unsigned i) { hp_worker_call_progress_hook(HP_PROGRESS_OF_SLICES + i); }
@@ -22,7 +21,6 @@ static void begin_slice(unsigned i) { (void)i; }
 
 static void open_slices(hp_slices *s, const hp_slice_batch *batch, unsigned threads) {
   s->batch = *batch;
-  s->batch.drop = NULL; /* the caller drops the job, unless a thread is late */
   s->threads = threads;
   atomic_store_explicit(&s->placed, batch->place ? 0 : batch->count, memory_order_relaxed);
   atomic_store_explicit(&s->placing, 0, memory_order_relaxed);
@@ -77,13 +75,13 @@ static bool move_next_slice(hp_slices *s) {
   return true;
 }
 
-/* Moves slices until all have a place. Gives up if nothing happens for LATE_SLICE_NS. */
+/* Moves slices until all have a place. Gives up if nothing happens for STRAGGLER_NS. */
 static void move_slices(hp_slices *s) {
   hp_spin spin = {0};
   while (!are_placed(s)) {
     if (move_next_slice(s))
       spin = (hp_spin){0};
-    else if (!hp_spin_on(&spin, LATE_SLICE_NS))
+    else if (!hp_spin_on(&spin, STRAGGLER_NS))
       return;
   }
 }
@@ -109,21 +107,14 @@ static void run_slices(void *context, unsigned thread) {
   }
 }
 
-static void run_on_late_pool(void *context, unsigned thread) {
-  hp_team *team = context;
-  hp_late *late = team->late;
-  run_slices(&team->slices, thread);
-  if (late) hp_late_leave(late);
-}
-
 static uint64_t all_steps(const hp_slices *s) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < s->batch.count; i++) sum += atomic_load_explicit(&s->steps[i].count, memory_order_relaxed);
   return sum;
 }
 
-/* Waits for the threads of the closed batch. Returns false if one is late: no slice has made
- * progress for LATE_SLICE_NS. */
+/* Waits for the threads of the closed batch. Returns false if one is a straggler: no slice has
+ * made progress for STRAGGLER_NS. */
 static bool wait_for_slices(hp_team *team) {
   uint64_t steps;
   do {
@@ -131,10 +122,9 @@ static bool wait_for_slices(hp_team *team) {
     hp_spin spin = {0};
     do {
       move_next_slice(&team->slices);
-      if (hp_pool_is_idle(team->pool)) return true;
-    } while (hp_spin_on(&spin, LATE_SLICE_NS));
+      if (hp_pool_is_idle(hp_crew_pool(team->crew))) return true;
+    } while (hp_spin_on(&spin, STRAGGLER_NS));
   } while (all_steps(&team->slices) != steps);
-  hp_pool_widen(team->pool);
   return false;
 }
 
@@ -149,26 +139,23 @@ static bool run_alone(const hp_slice_batch *batch) {
 static bool run_on_pool(void *context, hp_slice_batch *batch) {
   hp_team *team = context;
   hp_slices *s = &team->slices;
-  if (team->has_late_threads) return run_alone(batch);
-  unsigned threads = team->pool ? hp_pool_threads(team->pool) : 1;
+  if (hp_crew_is_left(team->crew)) return run_alone(batch);
+  hp_pool *pool = hp_crew_pool(team->crew);
+  unsigned threads = pool ? hp_pool_threads(pool) : 1;
   if (threads > batch->count) threads = batch->count;
   open_slices(s, batch, threads);
-  if (threads > 1) {
-    hp_team_open_late(team);
-    hp_pool_start(team->pool, threads, run_on_late_pool, team);
-  }
+  if (threads > 1) hp_crew_start(team->crew, s->binds, threads, run_slices, s);
   run_slices(s, 0);
   if (threads < 2) return true;
-  if (!team->leaves_slices || !team->late) {
-    hp_pool_end(team->pool);
+  if (!team->leaves_slices || !hp_crew_can_leave(team->crew)) {
+    hp_crew_end(team->crew);
     return true;
   }
-  unsigned entered = hp_pool_close(team->pool);
+  unsigned entered = hp_pool_close(pool);
   if (wait_for_slices(team)) return true;
-  hp_team_expect_late(team, entered);
-  s->batch.drop = batch->drop;
-  batch->late = ~atomic_load_explicit(&s->done, memory_order_acquire);
-  if (batch->count < 64) batch->late &= (UINT64_C(1) << batch->count) - 1;
+  hp_crew_leave(team->crew, entered, batch->drop, batch->job);
+  batch->unfinished = ~atomic_load_explicit(&s->done, memory_order_acquire);
+  if (batch->count < 64) batch->unfinished &= (UINT64_C(1) << batch->count) - 1;
   return false;
 }
 
@@ -178,7 +165,7 @@ static bool run_by_caller(void *context, hp_slice_batch *batch) {
   unsigned threads = executor->threads < batch->count ? executor->threads : batch->count;
   hp_slices s = {0};
   open_slices(&s, batch, threads);
-  hp_run_on_caller(executor, threads, run_slices, &s);
+  hp_crew_run_by_caller(executor, threads, run_slices, &s);
   return true;
 }
 
@@ -195,7 +182,7 @@ static size_t between(size_t bytes, size_t least, size_t most) {
 
 void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
                             hp_slice_executor *executor) {
-  hp_team_await_late(team);
+  hp_team_await_stragglers(team);
   executor->first_slice_bytes = hp_merger_share(length, 2);
   if (from->kind == HPAR_EXECUTOR_INLINE) {
     executor->run = run_inline;
@@ -203,9 +190,10 @@ void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *
     executor->min_slice_bytes = executor->min_checked_bytes = MIN_INLINE_BYTES;
     return;
   }
+  team->slices.binds = from->bind;
   bool is_callers = from->kind == HPAR_EXECUTOR_CALLER;
   unsigned threads = is_callers ? from->threads : hp_speed_threads(team, from, bytes, length, from->threads);
-  if (!is_callers && threads > 1) threads = hp_team_threads(team, from->wait, threads);
+  if (!is_callers && threads > 1) threads = hp_team_threads(team, from, threads);
   if (threads < 2) return;
   executor->context = is_callers ? (void *)from : team;
   executor->run = is_callers ? run_by_caller : run_on_pool;

@@ -2,16 +2,12 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "drivers/parallel/executor.h"
 #include "drivers/parallel/neighbours.h"
 #include "drivers/parallel/speed.h"
-#include "platform/address_range.h"
-#include "platform/affinity.h"
 #include "speculation/worker.h"
 #include "text/scan/scan.h"
 
 enum {
-  STACK_ADDRESS_SPACE = 32 << 20,
   MIN_BYTES_PER_THREAD = 64 << 10,
   LEAVE_SPIN_NS = 50000,
   PUBLISH_BYTES = 64 << 10,
@@ -20,47 +16,9 @@ enum {
   READ_AHEAD_BYTES = 64 << 10
 };
 
-/*** threads ***/
-
-/* Without the reservation, the stacks of the threads may take all address space, and the workers
- * would find none. */
-static bool grow_pool(hp_team *team, unsigned threads) {
-  void *reserved = hp_map(STACK_ADDRESS_SPACE);
-  hpar_status status = HPAR_OK;
-  if (team->pool)
-    hp_pool_grow(team->pool, threads);
-  else
-    status = hp_pool_create(&team->pool, threads);
-  if (reserved) hp_unmap(reserved, STACK_ADDRESS_SPACE);
-  return status == HPAR_OK;
-}
-
-unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted) {
-  hp_team_await_late(team);
-  if (team->pool && hp_pool_is_lost(team->pool)) {
-    hp_pool_destroy(team->pool);
-    team->pool = NULL;
-    team->threads = 0;
-  }
-  if (team->threads < wanted) {
-    if (!grow_pool(team, wanted)) return 0;
-    team->threads = wanted;
-  }
-  hp_pool_wait_as(team->pool, wait);
-  unsigned threads = hp_pool_threads(team->pool);
-  return threads < wanted ? threads : wanted;
-}
-
-void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, hp_work work, void *context) {
-  if (threads > 1 && executor->kind == HPAR_EXECUTOR_CALLER) {
-    hp_run_on_caller(executor, threads, work, context);
-  } else if (threads > 1 && executor->kind == HPAR_EXECUTOR_THREADS) {
-    hp_pool_start(team->pool, threads, work, context);
-    work(context, 0);
-    hp_pool_join(team->pool);
-  } else {
-    while (threads--) work(context, threads);
-  }
+unsigned hp_team_threads(hp_team *team, const hp_executor *executor, unsigned wanted) {
+  hp_team_await_stragglers(team);
+  return hp_crew_prepare(team->crew, executor, wanted);
 }
 
 /*** preparation ***/
@@ -116,7 +74,7 @@ static unsigned choose_threads(hp_job *job) {
   atomic_store_explicit(&job->shared.is_estimated, saving < job->division.threads, memory_order_relaxed);
   job->division.is_alone = saving < 2 && saving < job->division.threads;
   job->division.threads = saving;
-  unsigned threads = hp_team_threads(job->team, job->config.executor.wait, job->division.threads);
+  unsigned threads = hp_team_threads(job->team, &job->config.executor, job->division.threads);
   if (!threads) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
   if (threads < 2) job->division.has_pairs = false;
   job->counters->threads = threads;
@@ -302,43 +260,23 @@ static void parse_chunks(hp_job *job, unsigned thread) {
   }
 }
 
-static void work_to_end(hp_job *job, unsigned thread) {
-  if (hp_is_pooled(job) && !hp_bind_thread(job->config.executor.bind, thread))
-    atomic_store(&job->shared.not_bound, true);
+void hp_team_work(void *context, unsigned thread) {
+  hp_job *job = context;
   if (thread >= job->division.threads) {
     job->config.pairs->serve(job, thread - job->division.threads);
     return;
   }
   parse_chunks(job, thread);
   if (job->division.has_pairs) job->config.pairs->stop(job, thread);
-}
-
-void hp_team_work(void *context, unsigned thread) {
-  hp_job *job = context;
-  hp_late *late = hp_is_pooled(job) ? job->team->late : NULL;
-  work_to_end(job, thread);
-  if (thread < job->division.threads)
-    atomic_store_explicit(&job->team->workers[thread]->left, true, memory_order_release);
-  if (late) hp_late_leave(late);
-}
-
-/* Documents of earlier batches may keep the old count. */
-void hp_team_open_late(hp_team *team) {
-  if (team->late && !hp_late_is_unshared(team->late)) {
-    hp_late_release(team->late);
-    team->late = NULL;
-  }
-  if (!team->late) team->late = hp_late_create();
-  if (team->late) hp_late_reset(team->late);
+  atomic_store_explicit(&job->team->workers[thread]->left, true, memory_order_release);
 }
 
 void hp_team_start_pool(hp_job *job) {
   if (job->pool_runs || (job->division.threads < 2 && !job->division.has_pairs) || !hp_is_pooled(job)) return;
   if (hp_published_chunks(job->queue) < 2) return;
   job->pool_runs = true;
-  hp_team_open_late(job->team);
-  hp_pool_start(job->team->pool, job->division.has_pairs ? 2 * job->division.threads : job->division.threads,
-                hp_team_work, job);
+  hp_crew_start(job->team->crew, job->config.executor.bind,
+                job->division.has_pairs ? 2 * job->division.threads : job->division.threads, hp_team_work, job);
 }
 
 void hp_team_join_pool(hp_job *job) {
@@ -347,9 +285,9 @@ void hp_team_join_pool(hp_job *job) {
   hp_chunk_queue_wake(job->queue);
   if (job->division.has_pairs) {
     job->config.pairs->stop(job, 0);
-    hp_pool_join(job->team->pool); /* each thread of a pair waits for the other one */
+    hp_crew_join(job->team->crew); /* each thread of a pair waits for the other one */
   } else {
-    hp_pool_end(job->team->pool);
+    hp_crew_end(job->team->crew);
   }
   job->pool_runs = false;
 }
@@ -359,18 +297,18 @@ void hp_team_join_pool(hp_job *job) {
  * record, belong to the parse. */
 static bool may_leave_threads(const hp_job *job) {
   const hp_plan *plan = &job->plan;
-  return job->team->late && !job->division.has_pairs && !job->cutter.source && !job->merger.trace &&
+  return hp_crew_can_leave(job->team->crew) && !job->division.has_pairs && !job->cutter.source && !job->merger.trace &&
          !job->config.finder && !hp_plan_uses_caller(plan);
 }
 
 /* Waits for up to LEAVE_SPIN_NS until no thread of the pool is in the closed batch. Does not wait
- * for a thread that was late before and is still in its chunk. Returns whether none is left. */
+ * for a straggler that is still in its chunk. Returns whether none is left. */
 static bool wait_for_threads(const hp_job *job) {
-  const hp_pool *pool = job->team->pool;
-  bool is_late = job->position.late_chunk && !hp_chunk_is_free(hp_chunk_at(job->queue, job->position.late_chunk));
+  const hp_pool *pool = hp_crew_pool(job->team->crew);
+  bool is_in_chunk = job->position.given_up && !hp_chunk_is_free(hp_chunk_at(job->queue, job->position.given_up));
   hp_spin spin = {0};
   bool is_idle;
-  while (!(is_idle = hp_pool_is_idle(pool)) && !is_late && hp_spin_on(&spin, LEAVE_SPIN_NS)) {
+  while (!(is_idle = hp_pool_is_idle(pool)) && !is_in_chunk && hp_spin_on(&spin, LEAVE_SPIN_NS)) {
   }
   return is_idle;
 }
@@ -385,12 +323,11 @@ static void leave_pool(hp_job *job) {
   atomic_store(&job->queue->cancelled, true);
   hp_chunk_queue_wake(job->queue);
   if (job->config.order) job->config.order->close(job);
-  unsigned threads = hp_pool_close(team->pool);
+  unsigned entered = hp_pool_close(hp_crew_pool(team->crew));
   bool is_idle = wait_for_threads(job);
   job->pool_runs = false;
   if (is_idle) return;
-  hp_pool_widen(team->pool);
-  hp_team_expect_late(team, threads);
+  hp_crew_leave(team->crew, entered, NULL, NULL);
   hp_team_lend_document(team, job->request.document);
   hp_atoms_close(&job->request.document->atoms);
 }
@@ -401,30 +338,14 @@ void hp_team_leave_pool(hp_job *job) {
   call_hook(HP_PROGRESS_OF_LEAVING + 1);
 }
 
-void hp_team_expect_late(hp_team *team, unsigned entered) {
-  hp_late_expect(team->late, entered);
-  team->has_late_threads = true;
-}
-
 bool hp_team_lend_document(hp_team *team, hpar_document *document) {
-  if (!team->has_late_threads) return false;
-  document->late = hp_late_hold(team->late);
-  return true;
+  hp_stragglers *stragglers = hp_crew_lend_stragglers(team->crew);
+  if (stragglers) document->stragglers = stragglers;
+  return stragglers;
 }
 
-bool hp_team_is_late(const hp_team *team) { return team->has_late_threads && !hp_pool_is_idle(team->pool); }
-
-void hp_team_await_late(hp_team *team) {
-  if (!team->has_late_threads) return;
-  team->has_late_threads = false;
-  if (hp_pool_is_lost(team->pool)) {
-    hp_team_forget(team);
-    return;
-  }
-  hp_pool_end(team->pool);
-  hp_slice_batch *batch = &team->slices.batch;
-  if (batch->drop) batch->drop(batch->job);
-  batch->drop = NULL;
+void hp_team_await_stragglers(hp_team *team) {
+  if (!hp_crew_await(team->crew)) hp_team_forget(team);
 }
 
 /* Forgets the state that lost threads may have left in the middle of a change. Its memory leaks. */
@@ -434,13 +355,11 @@ void hp_team_forget(hp_team *team) {
   team->worker_count = 0;
   team->merger_event = (hp_event_count){0};
   hp_chunk_queue_forget(&team->queue);
-  team->job.pool_runs = team->job.is_open = team->has_late_threads = false;
+  team->job.pool_runs = team->job.is_open = false;
 }
 
 void hp_team_free(hp_team *team) {
-  hp_team_await_late(team);
-  hp_pool_destroy(team->pool);
-  hp_late_release(team->late);
+  hp_team_await_stragglers(team);
   for (unsigned i = 0; i < team->worker_count; i++) {
     hp_worker_close(team->workers[i]);
     hp_free(team->workers[i]);

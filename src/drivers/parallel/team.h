@@ -11,7 +11,7 @@
 #include "drivers/parallel/cutter.h"
 #include "merge/merge.h"
 #include "platform/event_count.h"
-#include "platform/pool.h"
+#include "runtime/crew.h"
 #include "speculation/prescan.h"
 #include "tree/engine.h"
 
@@ -23,7 +23,7 @@ typedef struct hp_job_division {
   unsigned memory_parts; /* of the document's range; 0: it is not divided */
   bool is_alone;         /* no other thread would save time: the text is one chunk */
   bool has_pairs;        /* of config.pairs */
-  bool publishes_early;  /* workers end their chunks early: some thread was late recently */
+  bool publishes_early;  /* workers end their chunks early: there was a straggler recently */
   bool divides_later;    /* the other one of two threads estimates the work, and takes its part */
   bool composes;         /* threads without work compose neighbouring logs: see neighbours.h */
 } hp_job_division;
@@ -35,9 +35,9 @@ typedef struct hp_merger_position {
   uint32_t held_chunk;  /* the last chunk whose log the merger has held */
   uint32_t found_chunk; /* in order: the first chunk whose found resources are not reported */
   bool is_exact;        /* the merger parses this chunk itself, on the true state */
-  uint32_t rescued;     /* chunks that the merger parsed because their worker was late */
-  uint32_t late_chunk;  /* the last of these; 0: none */
-  bool is_order_closed; /* the merger takes single logs, because some thread was late */
+  uint32_t rescued;     /* chunks that the merger parsed because their worker was a straggler */
+  uint32_t given_up;    /* the last of these; 0: none */
+  bool is_order_closed; /* the merger takes single logs, because there was a straggler */
   struct {
     uint32_t place;    /* where the merger looked at the worker last */
     uint32_t progress; /* the worker's, which has not changed since then */
@@ -54,7 +54,6 @@ typedef struct hp_job_shared {
   _Atomic bool text_is_complete;    /* release, after the last `available` */
   _Atomic bool is_estimated;        /* team.work is the estimate for the text; release */
   _Atomic bool is_invalid;          /* some thread has found bytes that are no valid UTF-8 */
-  _Atomic bool not_bound;           /* the system has refused to bind some thread */
   _Atomic uint32_t composed_chunks; /* finished chunks, with config.order; release */
   _Atomic uint32_t compositions;    /* that run now, and whether config.order is closed */
   _Atomic uint64_t first_start;     /* time at which the first chunk was started; 0: none */
@@ -95,6 +94,7 @@ typedef struct hp_job {
 typedef struct hp_slices {
   hp_slice_batch batch;
   unsigned threads;
+  bool binds;               /* the threads, as the coming job does */
   _Atomic uint64_t claimed; /* bit i: slice i */
   _Atomic uint64_t done;    /* bit i: slice i; release */
   _Atomic uint64_t moved;   /* bit i: slice i, to its place */
@@ -108,8 +108,7 @@ typedef struct hp_slices {
 
 /* Zeros are a team without memory. */
 typedef struct hp_team {
-  hp_pool *pool;
-  unsigned threads;    /* the largest number that a parse has requested */
+  hp_crew *crew;       /* of the session */
   hp_worker **workers; /* [0] belongs to the calling thread */
   unsigned worker_count;
   hp_part_state pairs, order, judge; /* of config.pairs, .order and .judge, between parses */
@@ -118,11 +117,9 @@ typedef struct hp_team {
   hp_cuts cuts;
   hp_prescan prescan;
   hp_event_count merger_event; /* a chunk is done */
-  hp_late *late;               /* counts the threads in the job; NULL: the job waits for them */
-  bool has_late_threads;       /* the job has ended before some of its threads left it */
-  bool leaves_slices;          /* the parse does not wait for a thread that is late in a slice */
+  bool leaves_slices;          /* the parse does not wait for a straggler in a slice */
   hp_slices slices;            /* the batch that precedes the job */
-  unsigned jobs_to_publish;    /* jobs that still publish early, after one with a late thread */
+  unsigned jobs_to_publish;    /* jobs that still publish early, after one with a straggler */
   hp_job job;
 } hp_team;
 
@@ -130,13 +127,9 @@ typedef struct hp_team {
  * take as much memory as the tree of the smallest page that is parsed in parallel
  * (experiments/memory). A thread without work takes some 12 KB. */
 unsigned hp_useful_threads(const hp_parallel_config *config, size_t length);
-/* Gives the team a pool with at least `wanted` threads. Returns how many of these a parse may use,
- * or 0 if memory is short. The pool waits as `wait` states. */
-HP_SHARED unsigned hp_team_threads(hp_team *team, hp_pool_wait wait, unsigned wanted);
-
-/* Calls work(context, t) once for each t below `threads`, on the executor. Returns when all have
- * returned. Requires: the pool has so many threads. */
-void hp_team_run(hp_team *team, const hp_executor *executor, unsigned threads, hp_work work, void *context);
+/* Returns how many of `wanted` threads a run on the executor may use, after the stragglers of the
+ * last job. 0: memory is short. */
+HP_SHARED unsigned hp_team_threads(hp_team *team, const hp_executor *executor, unsigned wanted);
 
 /* Prepares the team for the job: its threads, its workers and their memory. Unwinds through the
  * merger's engine. */
@@ -152,20 +145,13 @@ void hp_team_work(void *job, unsigned thread);
 void hp_team_start_pool(hp_job *job);
 /* Closes the queue. Waits until the threads of the pool have returned. */
 void hp_team_join_pool(hp_job *job);
-/* Does the same at the end of a job, but does not wait for a late thread. Then the document waits
- * for the thread before it changes, and the team before its next job. */
+/* Does the same at the end of a job, but does not wait for a straggler. Then the document waits for
+ * the thread before it changes, and the team before its next job. */
 void hp_team_leave_pool(hp_job *job);
-/* Prepares the count of the threads of the next batch. */
-void hp_team_open_late(hp_team *team);
-/* Lets the team wait for the threads that have entered the closed batch, before its next one. The
- * caller lets the document wait, too: hp_team_lend_document. */
-void hp_team_expect_late(hp_team *team, unsigned entered);
-/* Lets the document wait for late threads before it changes. Returns whether there are any. */
+/* Lets the document wait for stragglers before it changes. Returns whether there are any. */
 bool hp_team_lend_document(hp_team *team, hpar_document *document);
-/* Returns whether a late thread of the last job has not left it. */
-bool hp_team_is_late(const hp_team *team);
-/* Waits for the late threads of the last job. */
-void hp_team_await_late(hp_team *team);
+/* Waits for the stragglers of the last job. */
+void hp_team_await_stragglers(hp_team *team);
 
 /* Ends the job of a process whose child this process is. */
 void hp_team_forget(hp_team *team);

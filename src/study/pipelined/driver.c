@@ -26,9 +26,9 @@ static hp_pipeline_config unpack(const hp_part_options *packed) {
 static void run_stages(hp_driven *d) {
   hp_study_state *state = d->session->study;
   hp_pipeline_config own = unpack(&d->config->other_options);
-  hp_pool *pool = d->threads > 1 ? d->session->team.pool : NULL;
+  hp_pool *pool = d->threads > 1 ? hp_crew_pool(&d->session->crew) : NULL;
   hp_parse_pipelined(&state->stages, pool, &d->session->engine, d->request, &own, &state->pipeline_counters);
-  atomic_store(&d->not_bound, state->pipeline_counters.not_bound);
+  d->not_bound = state->pipeline_counters.not_bound;
   d->has_ended = true;
 }
 
@@ -45,7 +45,7 @@ static void drive(hpar_driven_parse *parse, void *context) {
     return;
   }
   hp_drive_step(d, run_stages);
-  hp_pipeline_abandon(&state->stages, d->session->team.pool);
+  hp_pipeline_abandon(&state->stages, hp_crew_pool(&d->session->crew));
 }
 
 const hpar_driver hp_pipelined_driver = {HPAR_DRIVER_INIT, .name = "pipelined",
