@@ -62,7 +62,7 @@ class Examples(unittest.TestCase):
         """Runs the Python blocks of the Markdown pages. Those of a page share their names."""
         project = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         above = os.path.dirname(project)
-        paths = glob.glob(os.path.join(project, "README.md"))
+        paths = [path for name in ("README.md", "MIGRATION.md") for path in glob.glob(os.path.join(project, name))]
         if os.path.isdir(os.path.join(above, "docs", "migrate")):
             paths += [os.path.join(above, "README.md")] + glob.glob(os.path.join(above, "docs", "**", "*.md"), recursive=True)
         if not paths:
