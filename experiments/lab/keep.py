@@ -63,7 +63,8 @@ def listing(root):
         about = run.get("run.json")
         loads = ", ".join(f"{session['load'][0]:.2f}" for session in about.get("sessions", []) if session.get("load"))
         names = store.Store(folder).experiments()
-        shown = "all" if names == sorted(sections.ORDER) else ", ".join(names)
+        others = sorted(set(sections.ORDER) - set(names))
+        shown = ", ".join(names) if len(names) < len(others) else "all" + (f" but {', '.join(others)}" if others else "")
         lines.append(f"| {os.path.basename(folder)} | {os.path.basename(os.path.dirname(folder))} | {loads or 'unknown'} | {shown} | "
                      f"{'yes' if os.path.realpath(folder) in kept else 'no'} |")
     return "\n".join([*lines, ""])
@@ -114,6 +115,7 @@ def keep(root, folder):
     kept = os.path.join(home, os.path.basename(folder))
     if folder != kept:
         shutil.copytree(folder, kept, ignore=shutil.ignore_patterns(".lock", "report"))
+    shutil.rmtree(os.path.join(kept, "report"), ignore_errors=True)  # scripts/report --bundle
     store.Store(kept).pack()
     old = [path for path in runs_of(root) if os.path.dirname(path) == home and path != kept]
     for path in old:
@@ -128,8 +130,10 @@ def keep(root, folder):
 def check(root):
     """Builds paper.pdf and checks paper, pages and texts. Returns the number of failed checks."""
     environment = dict(os.environ, HPAR_SOURCE_DIR=root)
-    commands = [["latexmk", "-cd", "-pdf", "-interaction=batchmode", "-silent", os.path.join(root, "paper", "paper.tex")]]
-    commands = commands if shutil.which("latexmk") else []
-    commands += [["sh", os.path.join(root, "tests", "paper.sh")], [sys.executable, "-B", os.path.join(root, "tests", "docs.py")],
+    source = os.path.join(root, "paper", "paper.tex")
+    if shutil.which("latexmk"):
+        subprocess.run(["latexmk", "-cd", "-pdf", "-interaction=batchmode", "-silent", source], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=False)  # tests/paper.sh builds it, too, and reports its errors
+    commands = [["sh", os.path.join(root, "tests", "paper.sh")], [sys.executable, "-B", os.path.join(root, "tests", "docs.py")],
                  [os.path.join(root, "scripts", "check-text")]]
     return sum(subprocess.run(command, cwd=root, env=environment, check=False).returncode not in (0, 77) for command in commands)
