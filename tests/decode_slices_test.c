@@ -1,6 +1,6 @@
 /* Checks decoding in slices: the text and its offsets are those of one piece, and memory. */
 
-#include "text/encoding/decode.h"
+#include "text/encoding/encoding.h"
 
 #include "check.h"
 #include "support/buffer.h"

@@ -22,19 +22,21 @@
  *   HPAR_TEST_SCALE=P       takes P percent of the sample (100)
  *   dispositions_test FILE  writes the lost chances to the file */
 
+#define HP_HAS_NODES 1
+#define HP_HAS_OUTER 0
+
 #include "base/atom.h"
 #include "base/memory.h"
 #include "check.h"
-#include "dom/document.h"
+#include "dom/node.h"
 #include "speculation/dispositions.h"
 #include "speculation/worker.h"
 #include "support/buffer.h"
 #include "support/compare.h"
-#include "tokenizer/probe.h"
-#include "tree/mode_name.h"
+#include "tokenizer/parts.h"
+#include "tree/builder.h"
 
-#include "tree/no_context.h"
-#include "tree/tree_list.h"
+#include "tree/context.inc"
 
 #include "merge/check.inc"
 

@@ -190,9 +190,9 @@ def check_architecture():
     found = {}
     for name in sorted(os.listdir(tree)):
         with open(os.path.join(tree, name), encoding="utf-8") as file:
-            included = set(re.findall(r'#include "tree/(\w+\.\w+)"', file.read()))
-        if "tree_builder.inc" in included:
-            found[name] = ("none" if "no_nodes.h" in included else "tree", "nothing" if "no_context.h" in included else "outer context")
+            code = file.read()
+        if '#include "tree/tree_builder.inc"' in code:
+            found[name] = ("tree" if "HP_HAS_NODES 1" in code else "none", "outer context" if "HP_HAS_OUTER 1" in code else "nothing")
     table = {row[0]: (row[1], row[2]) for row in re.findall(r"^\| `(\w+\.c)` \| ([^|]*) \| ([^|]*) \|", text, re.MULTILINE)}
     check(table == found, f"docs/architecture.md: the instances are {found}, and the table has {table}")
 

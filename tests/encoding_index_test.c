@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "check.h"
-#include "text/encoding/index.h"
+#include "text/encoding/decoder.h"
 
 #include <iconv.h>
 #include <stdio.h>

@@ -2,8 +2,7 @@
  * hashes cover the values of the indexes of the Encoding Standard (2026) for every code. */
 
 #include "base/memory.h"
-#include "text/encoding/decode.h"
-#include "text/encoding/sniff.h"
+#include "text/encoding/encoding.h"
 #include "text/input.h"
 
 #include "check.h"

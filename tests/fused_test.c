@@ -17,11 +17,10 @@
 #include "support/dat.h"
 #include "support/random.h"
 #include "support/shared.h"
-#include "tokenizer/probe.h"
+#include "tokenizer/parts.h"
+#include "tree/builder.h"
 #include "tree/engine.h"
-#include "tree/fused_kinds.h"
-#include "tree/mode_name.h"
-#include "tree/query.h"
+#include "tree/stack.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "text/input.h"
-#include "text/line.h"
+#include "text/position.h"
 #include "text/scan/scan.h"
 
 #include "check.h"

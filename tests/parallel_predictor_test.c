@@ -9,7 +9,6 @@
 #include "support/random.h"
 #include "tokenizer/state.h"
 #include "tree/builder.h"
-#include "tree/mode_name.h"
 
 #include "study/cut_key.h"
 

@@ -4,7 +4,6 @@
 
 #include "platform/affinity.h"
 #include "platform/pool.h"
-#include "platform/topology.h"
 
 #include "check.h"
 

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "support/buffer.h"
-#include "text/encoding/encoder.h"
+#include "text/encoding/decoder.h"
 
 #include <hpar/hpar.h>
 #include <hpar/rewrite.h>

@@ -10,7 +10,7 @@
 #include "support/compare.h"
 #include "support/random.h"
 #include "support/toy_ways.h"
-#include "tokenizer/tag_cache.h"
+#include "tokenizer/parts.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "base/memory.h"
-#include "dom/document.h"
+#include "dom/node.h"
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>

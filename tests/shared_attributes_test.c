@@ -8,8 +8,8 @@
 #include "dom/value.h"
 #include "support/buffer.h"
 #include "support/random.h"
-#include "tokenizer/tag_cache.h"
-#include "tree/fused_kinds.h"
+#include "tokenizer/parts.h"
+#include "tree/builder.h"
 
 #include <hpar/hpar.h>
 #include <stdlib.h>

@@ -4,8 +4,6 @@
 #include "check.h"
 #include "support/buffer.h"
 #include "support/random.h"
-#include "url/idn.h"
-#include "url/plain.h"
 #include "url/url.h"
 
 #include <string.h>

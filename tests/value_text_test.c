@@ -6,10 +6,8 @@
 #include "check.h"
 #include "support/random.h"
 
-#include "text/references/character_reference.h"
 #include "text/references/entities.h"
-#include "text/references/frequent.h"
-#include "text/references/value_text.h"
+#include "text/references/references.h"
 
 #include <stdlib.h>
 #include <string.h>

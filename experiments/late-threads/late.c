@@ -17,7 +17,7 @@
  * In the states cold and fresh, the sequential parses have such a document, too. */
 
 #include "../page.h"
-#include "dom/document.h"
+#include "dom/node.h"
 #include "programs/hpar/equal.h"
 #include "speculation/worker.h"
 

@@ -9,7 +9,7 @@
 #include "script/edit.h"
 #include "session/config.h"
 #include "session/session.h"
-#include "text/encoding/decode.h"
+#include "text/encoding/encoding.h"
 
 #include <hpar/parse.h>
 

@@ -3,8 +3,8 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "session/session.h"
-#include "text/line.h"
-#include "url/link_values.h"
+#include "text/position.h"
+#include "url/links.h"
 
 #include <hpar/hpar.h>
 

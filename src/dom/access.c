@@ -2,7 +2,7 @@
  * reference, and strings point into the input or the arenas. Only hpar_node_parent may take more
  * than one step: it passes the splice anchors between a node and its parent (node.h). */
 
-#include "dom/tag_scan.h"
+#include "dom/tag.h"
 #include "dom/value.h"
 
 #include <stdatomic.h>

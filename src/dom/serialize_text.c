@@ -1,14 +1,12 @@
 /* The text of a subtree. One walk without a stack writes through a small buffer. */
 
-#include <hpar/node.h>
-
 #include "base/bytes.h"
 #include "base/call.h"
 #include "base/names.h"
-#include "dom/document.h"
-#include "dom/serialize_out.h"
-#include "dom/serialize_text_class.h"
+#include "dom/node.h"
+#include "dom/serialize.h"
 
+#include <hpar/node.h>
 #include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -6,6 +6,7 @@
 #include "base/atom.h"
 #include "base/target.h"
 
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -62,5 +63,90 @@ HP_SHARED hp_atom hp_svg_tag_name(hp_atom name);
 
 /* Returns the attribute name on an element of namespace `ns`. */
 hp_atom hp_foreign_attribute_name(uint8_t ns, hp_atom name);
+
+/*** finds the positions of attributes in the source of a start tag ***/
+
+/* A position in a start tag, and the attribute before it. */
+typedef struct hp_tag_scan {
+  const char *at, *end;
+  const char *name, *name_end, *value, *value_end; /* without a value: all at name_end */
+} hp_tag_scan;
+
+/* Returns a scan that is after the tag's name. Requires: `tag` to `end` is a whole start tag, from
+ * "<" to ">". */
+hp_tag_scan hp_tag_scan_open(const char *tag, const char *end);
+
+/* Finds the next attribute. Returns false if there is none. */
+bool hp_tag_scan_next(hp_tag_scan *scan);
+
+/* Returns whether the attribute in the source has the name of `attribute`. */
+bool hp_tag_scan_is(const hp_tag_scan *scan, const hpar_attribute *attribute);
+
+/* Tag names that "in body" treats alike, as labels of a switch:
+ * `case HP_ANY_BLOCK: case HP_ATOM_P:`. */
+
+/* Their start tags close a p, their end tags close them; p, pre, listing and form are special cases
+ * of it. */
+#define HP_ANY_BLOCK       \
+  HP_ATOM_ADDRESS:         \
+  case HP_ATOM_ARTICLE:    \
+  case HP_ATOM_ASIDE:      \
+  case HP_ATOM_BLOCKQUOTE: \
+  case HP_ATOM_CENTER:     \
+  case HP_ATOM_DETAILS:    \
+  case HP_ATOM_DIALOG:     \
+  case HP_ATOM_DIR:        \
+  case HP_ATOM_DIV:        \
+  case HP_ATOM_DL:         \
+  case HP_ATOM_FIELDSET:   \
+  case HP_ATOM_FIGCAPTION: \
+  case HP_ATOM_FIGURE:     \
+  case HP_ATOM_FOOTER:     \
+  case HP_ATOM_HEADER:     \
+  case HP_ATOM_HGROUP:     \
+  case HP_ATOM_MAIN:       \
+  case HP_ATOM_MENU:       \
+  case HP_ATOM_NAV:        \
+  case HP_ATOM_OL:         \
+  case HP_ATOM_SEARCH:     \
+  case HP_ATOM_SECTION:    \
+  case HP_ATOM_SUMMARY:    \
+  case HP_ATOM_UL
+
+#define HP_ANY_HEADING \
+  HP_ATOM_H1:          \
+  case HP_ATOM_H2:     \
+  case HP_ATOM_H3:     \
+  case HP_ATOM_H4:     \
+  case HP_ATOM_H5:     \
+  case HP_ATOM_H6
+
+/* Formatting elements except a and nobr. */
+#define HP_ANY_PHRASE  \
+  HP_ATOM_B:           \
+  case HP_ATOM_BIG:    \
+  case HP_ATOM_CODE:   \
+  case HP_ATOM_EM:     \
+  case HP_ATOM_FONT:   \
+  case HP_ATOM_I:      \
+  case HP_ATOM_S:      \
+  case HP_ATOM_SMALL:  \
+  case HP_ATOM_STRIKE: \
+  case HP_ATOM_STRONG: \
+  case HP_ATOM_TT:     \
+  case HP_ATOM_U
+
+/* Tags that the rules for "in head" process. */
+#define HP_ANY_METADATA  \
+  HP_ATOM_BASE:          \
+  case HP_ATOM_BASEFONT: \
+  case HP_ATOM_BGSOUND:  \
+  case HP_ATOM_LINK:     \
+  case HP_ATOM_META:     \
+  case HP_ATOM_NOFRAMES: \
+  case HP_ATOM_SCRIPT:   \
+  case HP_ATOM_STYLE:    \
+  case HP_ATOM_TEMPLATE: \
+  case HP_ATOM_TITLE
 
 #endif

@@ -1,7 +1,7 @@
 #include "dom/value.h"
 
 #include "base/process.h"
-#include "text/references/character_reference.h"
+#include "text/references/references.h"
 
 #include <sched.h>
 #include <time.h>

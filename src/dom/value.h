@@ -6,8 +6,8 @@
  * of the document's range. The parse reserves these bytes, so decoding never fails. One lock of the
  * document protects all its deferred values. Other values need no lock. */
 
-#include "dom/document.h"
-#include "text/references/value_text.h"
+#include "dom/node.h"
+#include "text/references/references.h"
 
 /* Decodes a deferred value. Returns the value. */
 __attribute__((cold)) hpar_string hp_decode_value(const hpar_document *document, const hp_attributes *block,

@@ -1,9 +1,12 @@
 #include "merge/merge.h"
 
+#define HP_HAS_NODES 1
+#define HP_HAS_OUTER 1
+
 #include "merge/splice.h"
-#include "tokenizer/content.h"
-#include "tree/context.h"
-#include "tree/tree_list.h"
+#include "tokenizer/tokenizer.h"
+
+#include "tree/context.inc"
 
 #include "merge/check.inc"
 

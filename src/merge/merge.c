@@ -1,11 +1,14 @@
 #include "merge/merge.h"
 
+#define HP_HAS_NODES 1
+#define HP_HAS_OUTER 0
+
 #include "base/process.h"
 #include "merge/splice.h"
-#include "tokenizer/content.h"
-#include "tree/engine_loop.h"
-#include "tree/no_context.h"
-#include "tree/tree_list.h"
+#include "tokenizer/tokenizer.h"
+#include "tree/engine.h"
+
+#include "tree/context.inc"
 
 #include "merge/check.inc"
 

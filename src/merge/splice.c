@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
-#include "tree/alike.h"
 
 /*** Noah's Ark clause ***/
 

@@ -1,7 +1,6 @@
 #include "platform/address_range.h"
 
 #include "base/memory.h"
-#include "platform/jemalloc.h"
 
 #include <pthread.h>
 #include <string.h>

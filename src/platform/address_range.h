@@ -17,6 +17,9 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* Reserves `bytes` bytes with undefined contents for a parse. The block grows in place if possible.
  * Otherwise it releases its memory and gets new memory. If an address space limit leaves less, the
  * block gets a quarter of the free space, and later blocks can use the rest. Returns false without
@@ -54,5 +57,16 @@ void hp_former_memory_release(hp_former_memory *former);
  * NULL: failure. */
 void *hp_map(size_t bytes);
 void hp_unmap(void *base, size_t bytes);
+
+/* Address ranges from jemalloc, if the build found it. The library links a private copy, so the
+ * malloc and free of the program do not change. jemalloc keeps the pages of a returned range for
+ * the next range. It returns unused pages to the system after a while. All ranges come from one
+ * jemalloc arena, because a document takes only one range. */
+
+bool hp_jemalloc_is_there(void);
+/* Returns why the library cannot use jemalloc, or NULL. */
+const char *hp_jemalloc_problem(void);
+void *hp_jemalloc_take(size_t bytes); /* aligned to a page, not zeroed; NULL on failure */
+void hp_jemalloc_give(void *memory);
 
 #endif

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*** capacity.c: the relative speeds of processors ***/
+/*** the relative speeds of processors ***/
 
 enum { HP_FULL_CAPACITY = 1024, HP_MIN_CAPACITY = 32 };
 
@@ -37,7 +37,7 @@ hp_capacity_source hp_read_capacities(const char *sysfs, const char *listed, con
 /* Converts values of any unit to capacities. Requires: all values are greater than 0. */
 void hp_scale_capacities(const uint64_t *value, unsigned count, uint16_t *capacity);
 
-/*** affinity.c ***/
+/*** the processors and the binding of threads ***/
 
 typedef struct hp_processors {
   const char *how; /* "cores": by hwloc; "processors": by number */
@@ -75,5 +75,19 @@ bool hp_restore_affinity(const hp_saved_affinity *saved);
 bool hp_unbound_affinity(cpu_set_t *mask);
 /* Returns whether hp_save_affinity has bound the calling thread. */
 bool hp_caller_is_bound(void);
+
+/*** the cores that this process may use ***/
+
+#if HPAR_HWLOC
+#include <hwloc.h>
+
+/* Loads the cores and processors of the machine. Returns false if hwloc finds no topology. The
+ * caller destroys a loaded topology. */
+bool hp_topology_load(hwloc_topology_t *topology);
+#endif
+
+/* Returns the number of cores that this process may use, at least 1. hwloc counts them, if the
+ * library is built with it. */
+unsigned hp_usable_cores(void);
 
 #endif

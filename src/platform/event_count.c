@@ -3,7 +3,6 @@
 #include "platform/event_count.h"
 
 #include "base/process.h"
-#include "platform/kernel.h"
 #include "platform/pool.h"
 
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "platform/jemalloc.h"
+#include "platform/address_range.h"
 
 #if HPAR_JEMALLOC
 #include <pthread.h>

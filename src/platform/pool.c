@@ -4,8 +4,6 @@
 #include "base/process.h"
 #include "platform/affinity.h"
 #include "platform/event_count.h"
-#include "platform/kernel.h"
-#include "platform/topology.h"
 
 #include <limits.h>
 #include <pthread.h>

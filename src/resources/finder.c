@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "dom/value.h"
 #include "resources/describe.h"
-#include "text/decoded_offset.h"
+#include "text/position.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 /* The attributes of an element that resources depend on, read in one pass. */
 
-#include "dom/document.h"
+#include "dom/node.h"
 
 #include <hpar/resources.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "rewrite/speculation.h"
-#include "tokenizer/content.h"
-#include "tree/query.h"
+#include "tokenizer/tokenizer.h"
+#include "tree/stack.h"
 
 #include <string.h>
 

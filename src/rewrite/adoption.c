@@ -1,11 +1,15 @@
 /* The merger: the rewriter with the true state adopts the segments of workers. Where an assumption
  * does not hold, it rewrites that region itself. */
 
+#define HP_HAS_NODES 0
+#define HP_HAS_OUTER 0
+
 #include "base/memory.h"
 #include "base/process.h"
 #include "rewrite/speculation.h"
-#include "tree/no_context.h"
-#include "tree/outline_list_rules.h"
+#include "tree/outline_list.h"
+
+#include "tree/context.inc"
 
 #include "merge/check.inc"
 

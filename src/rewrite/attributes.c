@@ -2,10 +2,10 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "text/encoding/decode.h"
-#include "text/references/character_reference.h"
+#include "text/encoding/encoding.h"
+#include "text/references/references.h"
 #include "text/scan/scan.h"
-#include "tokenizer/probe.h"
+#include "tokenizer/parts.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #include "rewrite/edits.h"
 
 #include "base/memory.h"
-#include "text/encoding/encoder.h"
-#include "text/references/character_reference.h"
+#include "text/encoding/decoder.h"
+#include "text/references/references.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "rewrite/matching.h"
 #include "rewrite/speculation.h"
 #include "speculation/dispositions.h"
-#include "tokenizer/states.h"
-#include "tree/outline_state.h"
+#include "tokenizer/parts.h"
+#include "tree/outline.h"
 
 #include <string.h>
 

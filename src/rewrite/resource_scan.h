@@ -8,7 +8,7 @@
 #include "session/config.h"
 #include "session/session.h"
 #include "text/encoding/encoding.h"
-#include "tokenizer/content.h"
+#include "tokenizer/tokenizer.h"
 
 #include <hpar/resources.h>
 #include <hpar/rewrite.h>

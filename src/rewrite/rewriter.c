@@ -5,7 +5,7 @@
 #include "base/process.h"
 #include "rewrite/parallel.h"
 #include "rewrite/state.h"
-#include "text/encoding/sniff.h"
+#include "text/encoding/encoding.h"
 
 #include <hpar/parse.h>
 #include <string.h>

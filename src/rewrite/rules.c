@@ -3,7 +3,7 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "select/parse.h"
-#include "tree/fused_kinds.h"
+#include "tree/builder.h"
 
 #include <string.h>
 

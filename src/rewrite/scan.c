@@ -1,8 +1,7 @@
 #include "rewrite/scan.h"
 
 #include "base/bytes.h"
-#include "tokenizer/probe.h"
-#include "tokenizer/states.h"
+#include "tokenizer/parts.h"
 
 /*** raw text ***/
 

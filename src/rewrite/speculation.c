@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "speculation/dispositions.h"
 #include "speculation/start.h"
-#include "tokenizer/content.h"
-#include "tree/query.h"
+#include "tokenizer/tokenizer.h"
+#include "tree/stack.h"
 
 #include <string.h>
 

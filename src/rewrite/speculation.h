@@ -13,7 +13,7 @@
 
 #include "rewrite/state.h"
 #include "speculation/outer_context.h"
-#include "tree/outline_state.h"
+#include "tree/outline.h"
 
 #include <stdatomic.h>
 

@@ -22,7 +22,7 @@
 #include "rewrite/names.h"
 #include "rewrite/running.h"
 #include "rewrite/scan.h"
-#include "text/encoding/decode.h"
+#include "text/encoding/encoding.h"
 #include "tree/outline.h"
 
 /*** records of open elements ***/

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/process.h"
 #include "rewrite/speculation.h"
-#include "tokenizer/probe.h"
+#include "tokenizer/parts.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #if HPAR_PARALLEL
 #include "platform/address_range.h"
 #include "platform/affinity.h"
-#include "platform/topology.h"
 #endif
 
 enum { WORD_BITS = 64 };

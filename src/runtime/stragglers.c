@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "platform/kernel.h"
+#include "platform/event_count.h"
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
 #include "platform/address_range.h"
 #include "script/scripts.h"
 #include "text/scan/scan.h"
-#include "tree/query.h"
+#include "tree/stack.h"
 
 #include <string.h>
 

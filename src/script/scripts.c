@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "text/scan/scan.h"
-#include "tree/query.h"
+#include "tree/stack.h"
 
 #include <hpar/parse.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "script/scripts.h"
-#include "tokenizer/states.h"
+#include "tokenizer/parts.h"
 #include "tokenizer/tokenizer.h"
 
 #include <string.h>

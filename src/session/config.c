@@ -1,7 +1,7 @@
 #include "session/config.h"
 
 #include "base/call.h"
-#include "platform/jemalloc.h"
+#include "platform/address_range.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "base/call.h"
 #include "script/scripts.h"
-#include "text/encoding/sniff.h"
+#include "text/encoding/encoding.h"
 #include "tree/engine.h"
 #if HPAR_PARALLEL
 #include "drivers/parallel/config.h"

@@ -1,6 +1,6 @@
 /* The options of the parallel parser, resolved. */
 
-#include "platform/topology.h"
+#include "platform/affinity.h"
 #include "session/config.h"
 
 static hp_pool_wait wait_of(hpar_wait_policy policy) {

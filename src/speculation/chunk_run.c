@@ -4,8 +4,8 @@
 #include "speculation/dispositions.h"
 #include "speculation/outer_context.h"
 #include "speculation/worker.h"
-#include "tokenizer/content.h"
-#include "tree/query.h"
+#include "tokenizer/tokenizer.h"
+#include "tree/stack.h"
 
 #include <string.h>
 

@@ -6,9 +6,8 @@
 #include "speculation/dispositions.h"
 
 #include "base/bytes.h"
-#include "tree/foreign.h"
 #include "tree/outline_list.h"
-#include "tree/tombstones.h"
+#include "tree/stack.h"
 
 #include <string.h>
 

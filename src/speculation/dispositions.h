@@ -4,8 +4,8 @@
 /* Effects of a token on the outer context. */
 
 #include "base/target.h"
+#include "dom/tag.h"
 #include "speculation/outer_context.h"
-#include "tree/alike.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,9 +3,13 @@
 
 #include "speculation/outer_context.h"
 
+#define HP_HAS_NODES 1
+#define HP_HAS_OUTER 1
+
 #include "speculation/dispositions.h"
-#include "tree/context.h"
-#include "tree/foreign.h"
+#include "tree/stack.h"
+
+#include "tree/context.inc"
 
 static void poison(hp_builder *b) {
   hp_outer_give_up(hp_outer_of(b));

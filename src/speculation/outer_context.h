@@ -14,7 +14,7 @@
  *          splits at most one token of a chunk for each question. */
 typedef enum hp_disposition { HP_DISPOSITION_LOCAL, HP_DISPOSITION_DEFER, HP_DISPOSITION_SPLIT } hp_disposition;
 
-/* The assumptions about the outer context (tree/context.h). */
+/* The assumptions about the outer context (tree/context.inc). */
 typedef struct hp_outer_context {
   hp_segment now; /* the segment that the worker writes */
   /* The predicted mode of the outer context. HP_IN_BODY stands for "in cell" and "in caption", too.

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
-#include "tree/tombstones.h"
+#include "tree/stack.h"
 
 /*** the log ***/
 

@@ -6,7 +6,7 @@
 #include "speculation/start.h"
 #include "speculation/strategy.h"
 #include "text/scan/scan.h"
-#include "tokenizer/content.h"
+#include "tokenizer/tokenizer.h"
 
 /*** the strategy exact ***/
 

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "speculation/start.h"
 #include "study/enumerate.h"
-#include "tokenizer/content.h"
+#include "tokenizer/tokenizer.h"
 
 #include <string.h>
 

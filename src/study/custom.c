@@ -7,8 +7,8 @@
 #include "speculation/start.h"
 #include "speculation/worker.h"
 #include "study/cuts.h"
-#include "tree/mode_name.h"
-#include "tree/query.h"
+#include "tree/builder.h"
+#include "tree/stack.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "study/driven.h"
 
 #include "base/memory.h"
-#include "tree/engine_loop.h"
+#include "tree/engine.h"
 
 #include <stdatomic.h>
 

@@ -3,10 +3,10 @@
 #include "study/hpar2013.h"
 
 #include "base/bytes.h"
+#include "dom/tag.h"
 #include "speculation/outer_context.h"
 #include "speculation/worker.h"
-#include "tree/alike.h"
-#include "tree/foreign.h"
+#include "tree/stack.h"
 
 #include <hpar/study.h>
 

@@ -7,8 +7,7 @@
 #include "study/judge.h"
 
 #include "speculation/worker.h"
-#include "tree/foreign.h"
-#include "tree/tombstones.h"
+#include "tree/stack.h"
 
 #include <hpar/study.h>
 

@@ -6,7 +6,7 @@
 #include "study/record.h"
 
 #include "tokenizer/state.h"
-#include "tree/mode_name.h"
+#include "tree/builder.h"
 
 #include <hpar/study.h>
 

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "dom/tag.h"
-#include "tree/engine_loop.h"
-#include "tree/tombstones.h"
+#include "tree/engine.h"
+#include "tree/stack.h"
 
 #include <hpar/study.h>
 

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
-#include "tree/mode_name.h"
+#include "tree/builder.h"
 
 #include <hpar/study.h>
 #include <string.h>

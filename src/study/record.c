@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "study/true_state.h"
-#include "tree/mode_name.h"
+#include "tree/builder.h"
 
 #include <hpar/study.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "study/show_token.h"
-#include "tree/engine_loop.h"
+#include "tree/engine.h"
 
 #include <hpar/study.h>
 

@@ -1,7 +1,7 @@
 #include "study/true_state.h"
 
 #include "base/memory.h"
-#include "tree/engine_loop.h"
+#include "tree/engine.h"
 
 typedef struct observed_token {
   const hp_observer *observer;

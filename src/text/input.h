@@ -3,15 +3,41 @@
 
 /* Turns the caller's bytes into the tokenizer's text: valid UTF-8 without a BOM. */
 
+#include "base/arena.h"
 #include "base/target.h"
-#include "text/buffer.h"
-#include "text/encoding/sniff.h"
+#include "text/encoding/encoding.h"
 
 #include <hpar/node.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Text that grows and never moves: nodes point into it while a parser adds more. The first use
+ * reserves address space. Memory is taken as it is written to and kept for the next text. A
+ * buffer of zeros is empty. */
+typedef struct hp_buffer {
+  char *base;    /* NULL: no address space is reserved */
+  size_t length; /* <= size */
+  size_t size;
+  size_t reached; /* bytes that were ever prepared for use */
+  hp_block block;
+} hp_buffer;
+
+/* Returns space for `n` bytes after the text, or NULL if memory or address space is short.
+ * hp_buffer_take makes them part of the text. */
+char *hp_buffer_room(hp_buffer *buffer, size_t n);
+/* Returns the same for text that will take about `expected` bytes: requests huge pages for it. */
+char *hp_buffer_room_for(hp_buffer *buffer, size_t n, size_t expected);
+void hp_buffer_take(hp_buffer *buffer, size_t n);
+
+/* Appends bytes. Returns HPAR_ERROR_MEMORY if no space is left. */
+hpar_status hp_buffer_add(hp_buffer *buffer, const char *bytes, size_t n);
+
+void hp_buffer_clear(hp_buffer *buffer); /* memory is kept */
+/* Gives back the address space after the text. The next text gets a reservation again. */
+void hp_buffer_trim(hp_buffer *buffer);
+void hp_buffer_close(hp_buffer *buffer);
 
 /* `bytes` is the caller's memory, past the BOM, where that is valid UTF-8; otherwise `owned`,
  * with each invalid sequence replaced. Offsets in the text differ from those in the caller's

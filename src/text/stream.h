@@ -5,9 +5,7 @@
  * valid UTF-8 without a BOM in a buffer that does not move. Offsets are those of
  * hp_input_decode. */
 
-#include "text/buffer.h"
-#include "text/encoding/decode.h"
-#include "text/encoding/sniff.h"
+#include "text/encoding/encoding.h"
 #include "text/input.h"
 
 #include <stdbool.h>

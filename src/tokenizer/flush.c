@@ -4,8 +4,8 @@
 #include "tokenizer/tokenizer.h"
 
 #include "base/bytes.h"
+#include "tokenizer/parts.h"
 #include "tokenizer/state.h"
-#include "tokenizer/states.h"
 
 enum { LONGEST_OPENING = 9 }; /* "<![CDATA[" */
 

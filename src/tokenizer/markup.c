@@ -2,7 +2,7 @@
  * dashes before each '>'. The result equals that of the standard's states. */
 
 #include "base/bytes.h"
-#include "tokenizer/states.h"
+#include "tokenizer/parts.h"
 
 static int end_of_input(hp_tokenizer *t, hp_token *token) { return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end); }
 

@@ -9,9 +9,46 @@
 #include "base/atom.h"
 #include "base/error.h"
 #include "base/target.h"
-#include "tokenizer/token.h"
+#include "dom/node.h"
 
 #include <stdbool.h>
+
+/* hpar_token_kind of the study has the same values. */
+typedef enum hp_token_kind {
+  HP_TOKEN_EOF,
+  HP_TOKEN_TEXT,
+  HP_TOKEN_START_TAG,
+  HP_TOKEN_END_TAG,
+  HP_TOKEN_COMMENT,
+  HP_TOKEN_DOCTYPE,
+  HP_TOKEN_PROCESSING_INSTRUCTION,
+  HP_TOKEN_NEED_MORE = 100 /* the input ends inside a token, and more may come */
+} hp_token_kind;
+
+enum {
+  HP_TOKEN_SELF_CLOSING = 1,
+  HP_TOKEN_FORCE_QUIRKS = 2,
+  HP_TEXT_WHITE = 4, /* only tab, LF, FF, CR (as LF), space */
+  HP_TEXT_NUL = 8    /* contains U+0000 */
+};
+
+/* Text is always a maximal run: the next token is never text. Fields that a kind does not use are
+ * not set. */
+typedef struct hp_token { // value
+  uint8_t kind;           /* hp_token_kind */
+  uint8_t flags;
+  uint8_t content, notes; /* of a token that another thread read: study/pipelined/packed.h */
+  hp_atom name;           /* tag; target of a processing instruction */
+  hp_ref attributes;      /* hp_attributes, duplicates removed; 0: none */
+  uint32_t length;
+  union {
+    const char *data; /* text, comment, instruction: newlines, references replaced */
+    const hp_doctype *doctype;
+  };
+  uint32_t start, end; /* offsets in the input; end is where the next token begins */
+} hp_token;
+
+_Static_assert(sizeof(void *) > 8 || sizeof(hp_token) <= 32, "two tokens to a cache line");
 
 /* Forces inlining also where the compiler would prefer a call. */
 #define HP_INLINE inline __attribute__((always_inline))
@@ -54,7 +91,7 @@ typedef struct hp_seen_attributes {
   uint32_t serial; /* of the current tag */
 } hp_seen_attributes;
 
-/* See tokenizer/name_cache.inc. */
+/* See tokenizer/tokenizer.c. */
 typedef struct hp_name_cache {
   struct hp_cached_name *short_names;     /* atoms of names of up to 15 bytes; NULL: no names */
   struct hp_cached_long_name *long_names; /* the same for 16 to 31 bytes */
@@ -63,7 +100,7 @@ typedef struct hp_name_cache {
   uint64_t of_document[HP_CACHED_NAMES / 64];
 } hp_name_cache;
 
-/* See tokenizer/tag_cache.h. */
+/* See tokenizer/parts.h. */
 typedef struct hp_tag_cache {
   struct hp_cached_tag *cached, *memory; /* NULL: none */
   uint32_t generation;
@@ -165,5 +202,24 @@ HP_SHARED void hp_find_input_errors(const char *bytes, size_t n, hp_errors *erro
  * space at the beginning. Requires: the last call of hp_next_token returned HP_TOKEN_NEED_MORE for
  * this input. */
 bool hp_flush_text(hp_tokenizer *tokenizer, hp_token *token, bool only_white);
+
+/* The content model that the tokenizer uses after the start tag of an HTML element, if the tree
+ * builder inserts that element. */
+
+static inline hp_content hp_content_of(hp_atom element, bool scripting) {
+  switch (element) {
+    case HP_ATOM_TITLE:
+    case HP_ATOM_TEXTAREA: return HP_CONTENT_RCDATA;
+    case HP_ATOM_STYLE:
+    case HP_ATOM_XMP:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_NOEMBED:
+    case HP_ATOM_NOFRAMES: return HP_CONTENT_RAWTEXT;
+    case HP_ATOM_NOSCRIPT: return scripting ? HP_CONTENT_RAWTEXT : HP_CONTENT_DATA;
+    case HP_ATOM_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
+    case HP_ATOM_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
+    default: return HP_CONTENT_DATA;
+  }
+}
 
 #endif

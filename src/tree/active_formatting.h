@@ -7,7 +7,7 @@
  * operation takes constant time, except those that clear the list or make it contiguous. */
 
 #include "dom/tag.h"
-#include "tree/query.h"
+#include "tree/stack.h"
 
 enum { HP_MAX_UNLINKED = 12 };
 

@@ -6,15 +6,38 @@
  * All builders are instances of one template (tree/tree_builder.inc). The *exact* builder (exact.c)
  * has all open elements on its own stack: index 0 is unused and index 1 is html. Below the stack of
  * the *speculative* builder (speculative.c) is an outer context of unknown elements: index 0 is its
- * current node, and tree/context.h reads the rest. */
+ * current node, and tree/context.inc reads the rest. */
 
 #include "base/arena.h"
+#include "base/atom.h"
 #include "base/error.h"
 #include "base/target.h"
-#include "dom/document.h"
+#include "dom/node.h"
 #include "dom/tag.h"
-#include "text/encoding/sniff.h"
+#include "text/encoding/encoding.h"
 #include "tokenizer/tokenizer.h"
+
+#include <stdint.h>
+
+/* How the fused loop (tree/fused.inc) processes a tag. The kind of a start tag determines which
+ * links of the stack the element changes. */
+typedef enum hp_fused_kind {
+  HP_FUSED_OTHER, /* the loop leaves the tag to its caller */
+  HP_FUSED_ORDINARY,
+  HP_FUSED_DIV,   /* special: closes a p */
+  HP_FUSED_BLOCK, /* also bounds the search for an open li */
+  HP_FUSED_HEADING,
+  HP_FUSED_ITEM, /* li, dd, dt */
+  HP_FUSED_FORMATTING,
+  HP_FUSED_VOID,
+  HP_FUSED_CELL, /* td, th */
+  HP_FUSED_ROW   /* tr */
+} hp_fused_kind;
+
+/* By name: the kind of the start tag. */
+extern const uint8_t hp_fused_starts[HP_KNOWN_ATOMS];
+/* By the name of the current node: the kind of its end tag. Most are ORDINARY. */
+extern const uint8_t hp_fused_ends[HP_TESTED_TAGS];
 
 typedef enum hp_insertion_mode {
   HP_INITIAL,
@@ -41,6 +64,9 @@ typedef enum hp_insertion_mode {
 } hp_insertion_mode;
 /* "In table text" is no mode here: text comes as maximal runs, so a run is classified when it
  * arrives. */
+
+/* Returns the standard's name of an hp_insertion_mode, without the words "insertion mode". */
+HP_SHARED const char *hp_mode_name(uint8_t mode);
 
 /* An entry of the stack of open elements. With index i of the entry and 0 for none:
  *   previous_same   the next lower HTML element of this name
@@ -174,7 +200,7 @@ typedef struct hp_foreign_links {
   uint32_t last_capacity;
 } hp_foreign_links;
 
-/* The stack of open elements. tree/tombstones.h has its functions. */
+/* The stack of open elements. tree/stack.h has its functions. */
 typedef struct hp_open_stack {
   hp_open_element *entries, *top; /* [0] is the outer; `top` points to the current node, [depth] */
   uint32_t depth, capacity;
@@ -459,7 +485,7 @@ typedef enum hp_text_use {
 } hp_text_use;
 hp_text_use hp_exact_use_of_text(const hp_builder *builder);
 
-/* Nodes that scripts make and change (tree/script_changes.inc). The bytes stay in place. A new node
+/* Nodes that scripts make and change (tree/exact.c). The bytes stay in place. A new node
  * has no parent. */
 hp_ref hp_exact_create_element(hp_builder *builder, hp_atom name, uint8_t ns);
 hp_ref hp_exact_create_data(hp_builder *builder, hpar_node_type kind, const char *data, uint32_t length);

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "tokenizer/content.h"
-#include "tree/query.h"
+#include "tokenizer/tokenizer.h"
+#include "tree/stack.h"
 
 void hp_engine_init(hp_engine *engine) { memset(engine, 0, sizeof *engine); }
 

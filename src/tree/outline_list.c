@@ -1,8 +1,12 @@
-#include "tree/outline_list_rules.h"
+#include "tree/outline_list.h"
+
+#define HP_HAS_NODES 0
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "tree/tombstones.h"
+#include "tree/stack.h"
+
+#include "tree/listed.inc"
 
 static hp_outline *outline_of(hp_builder *b) { return (hp_outline *)b; }
 

@@ -8,8 +8,7 @@
  *
  * The builder has the fields `formatting_count`, `formatting_capacity`, `linked`, `marker`,
  * `last_formatting`, `alike` and `alike_size` in common with the list of a tree builder.
- * `last_formatting` never leads to a removed entry.
- * tree/outline_list_rules.h has the functions by which the rules use the list. */
+ * `last_formatting` never leads to a removed entry. */
 
 #include "dom/tag.h"
 #include "tree/active_formatting.h"

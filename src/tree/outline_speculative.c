@@ -1,10 +1,6 @@
 /* The speculative outline: the rules without a tree, and an outer context is below its own stack.
  * The workers of a rewrite use it. */
 
-#include "base/memory.h"
-#include "tree/outline_state.h"
-
-#include "tree/context.h"
-#include "tree/no_nodes.h"
-
+#define HP_HAS_NODES 0
+#define HP_HAS_OUTER 1
 #include "tree/tree_builder.inc"

@@ -1,4 +1,4 @@
-#include "url/plain.h"
+#include "url/url.h"
 
 #include <string.h>
 #if defined(__SSE2__)

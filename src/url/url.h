@@ -8,6 +8,7 @@
 
 #include "text/encoding/encoding.h"
 
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +68,50 @@ void hp_url_add_query(hp_url *url, const char *bytes, size_t length, uint8_t set
 
 /* Appends the serialised host. Returns false if it is not valid. */
 bool hp_url_add_host(hp_url *url, const char *at, size_t length, bool special);
+
+/* Short ways for URLs whose characters all stay as they are. Most links of a page need no other. */
+
+/* The parts of a base URL that the short ways copy. */
+typedef struct hp_plain_base {
+  const hp_url *base; /* NULL: no short way for relative URLs */
+  size_t folder;      /* after the last slash of the path */
+} hp_plain_base;
+
+/* `base` without bytes means that there is no base URL. */
+void hp_plain_base_open(hp_plain_base *plain, const hp_url *base);
+
+/* Sets `*result` to the URL that hp_url_parse makes of the input, in `url` or in the input itself.
+ * Returns false, with `url` unspecified, if only hp_url_parse can tell. */
+bool hp_plain_resolve(const hp_plain_base *plain, hp_url *url, const char *input, size_t length, hpar_string *result);
+
+/* The scheme and the host of a URL without its path, query and fragment. */
+typedef enum hp_origin_kind {
+  HP_ORIGIN_UNKNOWN, /* only hp_url_parse can tell */
+  HP_ORIGIN_BASE,    /* of the base URL; the URL is valid */
+  HP_ORIGIN_OWN      /* http or https; the URL is valid */
+} hp_origin_kind;
+
+typedef struct hp_origin {
+  hp_origin_kind kind;
+  bool secure;      /* HP_ORIGIN_OWN: https */
+  hpar_string host; /* HP_ORIGIN_OWN: in the input, in lower case, without a port */
+} hp_origin;
+
+/* Returns the origin of the URL that the input becomes, without a look at its path: a path, a query
+ * and a fragment are valid whatever characters they have. */
+hp_origin hp_plain_origin(const hp_plain_base *plain, const char *input, size_t length);
+
+/* Internationalised host names in ASCII, by ICU. ICU is loaded when the first such name comes,
+ * because to link it would double the time that a small program takes to start. */
+
+typedef enum hp_idn_result {
+  HP_IDN_CONVERTED,
+  HP_IDN_INVALID,
+  HP_IDN_MISSING /* this build or this machine lacks ICU, or memory is short */
+} hp_idn_result;
+
+/* Writes the name in ASCII to `to` and its length to `*used`. `name` is UTF-8. Any number of
+ * threads may call the function. */
+hp_idn_result hp_idn_to_ascii(const char *name, size_t length, char *to, size_t capacity, size_t *used);
 
 #endif

@@ -1,6 +1,6 @@
 #include "drivers/sequential/sequential.h"
 
-#include "tree/engine_loop.h"
+#include "tree/engine.h"
 
 static void build_limited(hp_engine *engine, const hp_token *token, void *context) {
   (void)context;

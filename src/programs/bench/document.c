@@ -2,7 +2,7 @@
  * destroying a full document, which returns its pages; and clearing the tree of a document before
  * the next parse. */
 
-#include "dom/document.h"
+#include "dom/node.h"
 
 #include "programs/bench/suite.h"
 

@@ -5,7 +5,7 @@
  * just before. The benchmark cannot keep tokens, because their attributes belong to the document of
  * the parse. */
 
-#include "tree/engine_loop.h"
+#include "tree/engine.h"
 
 #include "base/names.h"
 #include "programs/bench/suite.h"

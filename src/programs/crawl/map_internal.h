@@ -5,8 +5,8 @@
 
 #include "base/names.h"
 #include "programs/crawl/map.h"
-#include "url/link_values.h"
-#include "url/plain.h"
+#include "url/links.h"
+#include "url/url.h"
 
 typedef struct hp_map_page {
   const char *bytes;

@@ -4,8 +4,8 @@
 #include "programs/crawl/map_internal.h"
 
 #include "base/memory.h"
-#include "dom/document.h"
-#include "dom/serialize_text_class.h"
+#include "dom/node.h"
+#include "dom/serialize.h"
 
 #include <stdlib.h>
 #include <string.h>

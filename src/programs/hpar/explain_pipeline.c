@@ -3,8 +3,7 @@
 
 #include "programs/hpar/explain_pipeline.h"
 
-#include "text/decoded_line.h"
-#include "text/line.h"
+#include "text/position.h"
 
 #include <hpar/study.h>
 #include <string.h>

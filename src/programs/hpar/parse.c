@@ -3,8 +3,7 @@
 #include "programs/hpar/read.h"
 #include "programs/hpar/report.h"
 #include "programs/hpar/scripts.h"
-#include "text/decoded_line.h"
-#include "text/line.h"
+#include "text/position.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>

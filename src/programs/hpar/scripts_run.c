@@ -2,7 +2,7 @@
 
 #include "programs/hpar/scripts.h"
 #include "programs/javascript/javascript.h"
-#include "text/line.h"
+#include "text/position.h"
 
 #include <sched.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "base/bytes.h"
 #include "programs/hpar/json.h"
 #include "programs/hpar/options.h"
-#include "text/line.h"
+#include "text/position.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "study/pipelined/ahead.h"
 
 #include "base/process.h"
-#include "tokenizer/content.h"
+#include "tokenizer/tokenizer.h"
 
 #include <hpar/study.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/process.h"
 #include "study/pipelined/ahead.h"
-#include "tree/engine_loop.h"
+#include "tree/engine.h"
 
 #include <hpar/study.h>
 

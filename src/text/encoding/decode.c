@@ -2,11 +2,11 @@
  * waits in the decoder for the next call. Runs of ASCII are copied 16 bytes at a time, and a
  * character beyond it is a look into a table that holds UTF-8 and one store. */
 
-#include "text/encoding/decode.h"
+#include "text/encoding/encoding.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "text/encoding/decode_parts.h"
+#include "text/encoding/decoder.h"
 #include "text/scan/scan.h"
 
 #include <string.h>

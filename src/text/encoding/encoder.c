@@ -1,4 +1,4 @@
-#include "text/encoding/encoder.h"
+#include "text/encoding/decoder.h"
 
 #include <stdlib.h>
 #include <string.h>

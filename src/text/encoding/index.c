@@ -1,4 +1,4 @@
-#include "text/encoding/index.h"
+#include "text/encoding/decoder.h"
 
 #include "base/memory.h"
 

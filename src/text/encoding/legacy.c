@@ -1,7 +1,7 @@
 /* The decoders of multi-byte encodings other than Unicode's: GB18030, Big5, EUC-JP, Shift_JIS,
  * EUC-KR and ISO-2022-JP. */
 
-#include "text/encoding/decode_parts.h"
+#include "text/encoding/decoder.h"
 
 typedef unsigned char byte;
 

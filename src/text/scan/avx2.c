@@ -2,7 +2,7 @@
 
 #if defined(__x86_64__)
 
-#include "text/scan/sets.h"
+#include "text/scan/scan.h"
 
 #include <immintrin.h>
 #include <stdint.h>

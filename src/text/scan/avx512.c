@@ -1,6 +1,6 @@
 /* AVX-512 with its byte instructions: 64 bytes a step, and masked loads for what is shorter. */
 
-#include "text/scan/sets.h"
+#include "text/scan/scan.h"
 
 #if defined(__x86_64__)
 

@@ -2,7 +2,7 @@
  * register takes longer to become an integer. Short texts are slower by that, and long texts are
  * not faster. */
 
-#include "text/scan/sets.h"
+#include "text/scan/scan.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

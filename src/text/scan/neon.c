@@ -1,7 +1,7 @@
 /* NEON, which every 64-bit ARM processor has: 16 bytes a step. There is no instruction that
  * gathers one bit a byte, so a narrowing shift leaves four. */
 
-#include "text/scan/sets.h"
+#include "text/scan/scan.h"
 
 #if defined(__aarch64__)
 

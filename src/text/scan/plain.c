@@ -3,7 +3,7 @@
  * disturbs its neighbour and answers are exact in both directions. */
 
 #include "base/bytes.h"
-#include "text/scan/sets.h"
+#include "text/scan/scan.h"
 
 #define KERNELS hp_scan_plain
 #define NAME "plain"

@@ -54,4 +54,16 @@ const hp_scan_kernels *hp_scan(void);
 /* All that this processor can run, the best first, NULL past the last; for tests. */
 const hp_scan_kernels *hp_scan_at(size_t index);
 
+/* The kernels of each instruction set that this architecture has; to be called only where the
+ * processor can. */
+
+extern const hp_scan_kernels hp_scan_plain;
+#if defined(__x86_64__)
+extern const hp_scan_kernels hp_scan_sse2, hp_scan_avx2, hp_scan_avx512;
+#elif defined(__aarch64__)
+extern const hp_scan_kernels hp_scan_neon;
+#endif
+
+#define HP_SCAN_INLINE static inline __attribute__((always_inline)) TARGET
+
 #endif

@@ -1,6 +1,6 @@
 /* SSE2, which every x86-64 processor has: 16 bytes a step. */
 
-#include "text/scan/sets.h"
+#include "text/scan/scan.h"
 
 #if defined(__x86_64__)
 

@@ -1,4 +1,4 @@
-#include "tree/tombstones.h"
+#include "tree/stack.h"
 
 #include "base/memory.h"
 #include "dom/tag.h"

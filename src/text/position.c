@@ -1,10 +1,8 @@
-/* Offsets in the source of decoded text. Where the bytes of the text alone give the length of the
- * source, its characters are counted from the nearest checkpoint. Elsewhere a walk passes through
- * the source and its text in parallel. The text is known, so that the walk decodes only sequences
- * that it cannot measure: invalid ones, and those of ISO-2022-JP. */
+/* The kernels find line ends. Only the line of the offset has its characters counted. */
 
-#include "text/decoded_offset.h"
+#include "text/position.h"
 
+#include "base/bytes.h"
 #include "text/encoding/decoder.h"
 #include "text/scan/scan.h"
 
@@ -13,6 +11,97 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+
+void hp_line_open(hp_line_finder *finder, const char *bytes, size_t length) {
+  if (!length) bytes = "";
+  const char *end = bytes + length, *at = bytes; // NOLINT: "" only where length is 0
+  if (length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) at += 3;
+  *finder = (hp_line_finder){bytes, at, end, hp_scan()->byte(at, end, '\n'), hp_scan()->byte(at, end, '\r'), {1, 1}};
+}
+
+/* The beginning of the next line, or NULL. */
+static const char *next_line(const hp_line_finder *finder) {
+  if (finder->lf == finder->end && finder->cr == finder->end) return NULL;
+  if (finder->lf < finder->cr) return finder->lf + 1;
+  return finder->cr + 1 < finder->end && finder->cr[1] == '\n' ? finder->cr + 2 : finder->cr + 1;
+}
+
+/* Goes on to the line of the offset. Returns the byte there. */
+static const char *find_line(hp_line_finder *finder, uint64_t offset) {
+  size_t length = (size_t)(finder->end - finder->bytes);
+  if (offset > length) offset = length;
+  const char *target = finder->bytes + offset;
+  if (target < finder->at) hp_line_open(finder, finder->bytes, length);
+  for (const char *next; (next = next_line(finder)) && next <= target;) {
+    finder->position = (hp_position){finder->position.line + 1, 1};
+    finder->at = next;
+    if (finder->lf < next) finder->lf = hp_scan()->byte(next, finder->end, '\n');
+    if (finder->cr < next) finder->cr = hp_scan()->byte(next, finder->end, '\r');
+  }
+  return target;
+}
+
+hp_position hp_line_at(hp_line_finder *finder, uint64_t offset) {
+  const char *target = find_line(finder, offset);
+  while (finder->at < target) {
+    int bytes = hp_utf8_sequence(finder->at, finder->end);
+    if (bytes < 0) bytes = -bytes;
+    if (target - finder->at < bytes) break;
+    finder->at += bytes;
+    finder->position.column++;
+  }
+  return finder->position;
+}
+
+hp_position hp_line_of_byte(hp_line_finder *finder, uint64_t offset) {
+  const char *target = find_line(finder, offset);
+  const char *line = finder->position.line == 1 ? finder->bytes : finder->at;
+  return (hp_position){finder->position.line, (uint64_t)(target - line) + 1};
+}
+
+hpar_status hp_decoded_line_open(hp_decoded_line_finder *finder, const hp_encoding *encoding, const char *bytes,
+                                 size_t length) {
+  *finder = (hp_decoded_line_finder){.bytes = bytes, .at = bytes, .end = bytes + length, .position = {1, 1}};
+  return hp_decoder_create(&finder->decoder, encoding);
+}
+
+void hp_decoded_line_close(hp_decoded_line_finder *finder) { hp_decoder_destroy(finder->decoder); }
+
+static void end_line(hp_decoded_line_finder *finder) {
+  finder->position = (hp_position){finder->position.line + 1, 1};
+  finder->after_cr = false;
+}
+
+static hpar_status count(const char *text, size_t length, void *context) {
+  hp_decoded_line_finder *finder = context;
+  for (size_t i = 0; i < length; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if ((c & 0xC0) == 0x80) continue;
+    bool second = finder->after_cr && c == '\n';
+    if (finder->after_cr && !second) end_line(finder);
+    finder->position.column++;
+    if (c == '\n') end_line(finder);
+    if (c == '\r') finder->after_cr = true;
+  }
+  return HPAR_OK;
+}
+
+hp_position hp_decoded_line_at(hp_decoded_line_finder *finder, uint64_t offset) {
+  size_t length = (size_t)(finder->end - finder->bytes);
+  const char *to = finder->bytes + (offset < length ? offset : length);
+  if (to > finder->at) hp_decoder_run(finder->decoder, finder->at, (size_t)(to - finder->at), false, count, finder);
+  if (to > finder->at) finder->at = to;
+  hp_position position = finder->position;
+  if (!finder->after_cr) return position;
+  bool big = finder->end - to > 1 && !*to; /* UTF-16BE */
+  bool lf = to < finder->end && to[big] == '\n';
+  return lf ? position : (hp_position){position.line + 1, 1};
+}
+
+/* Offsets in the source of decoded text. Where the bytes of the text alone give the length of the
+ * source, its characters are counted from the nearest checkpoint. Elsewhere a walk passes through
+ * the source and its text in parallel. The text is known, so that the walk decodes only sequences
+ * that it cannot measure: invalid ones, and those of ISO-2022-JP. */
 
 typedef struct walk {
   const hp_input *input;

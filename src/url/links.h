@@ -1,10 +1,10 @@
-#ifndef HP_URL_LINK_VALUES_H
-#define HP_URL_LINK_VALUES_H
+#ifndef HP_URL_LINKS_H
+#define HP_URL_LINKS_H
 
 /* The parts of a walk over links: attributes with URLs, the URLs in their values, the base URL. */
 
 #include "base/names.h"
-#include "dom/document.h"
+#include "dom/node.h"
 #include "url/url.h"
 
 #include <hpar/resources.h>

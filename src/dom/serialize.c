@@ -1,0 +1,461 @@
+#include "dom/serialize.h"
+
+#include "base/memory.h"
+#include "base/names.h"
+#include "dom/node.h"
+
+bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_callback write, void *context) {
+  if (!document || !write) return false;
+  hp_begin_use(&document->use);
+  *out = (hp_out){hp_allocate(HP_OUT_BYTES), 0, document, write, context, HPAR_OK};
+  if (!out->buffer) {
+    out->status = HPAR_ERROR_MEMORY;
+    out->used = HP_OUT_BYTES; /* every write takes the slow path, which reads the status */
+  }
+  return true;
+}
+
+void hp_out_flush(hp_out *out) {
+  if (out->status) return;
+  if (out->used) out->status = out->write(out->buffer, out->used, out->context);
+  out->used = out->status ? HP_OUT_BYTES : 0;
+}
+
+hpar_status hp_out_close(hp_out *out) {
+  hp_out_flush(out);
+  hp_free(out->buffer);
+  hp_document_end_use(out->document);
+  return out->status;
+}
+
+void hp_out_long(hp_out *out, const char *bytes, size_t length) {
+  hp_out_flush(out);
+  if (out->status) return;
+  if (length < HP_OUT_BYTES) {
+    memcpy(out->buffer, bytes, length);
+    out->used = length;
+    return;
+  }
+  out->status = out->write(bytes, length, out->context);
+  if (out->status) out->used = HP_OUT_BYTES;
+}
+
+void hp_out_spaces(hp_out *out, size_t count) {
+  static const char spaces[] = "                                                                "
+                               "                                                                ";
+  const size_t block = sizeof spaces - 1;
+  while (count > block && !out->status) {
+    hp_out_bytes(out, spaces, block);
+    count -= block;
+  }
+  hp_out_bytes(out, spaces, count > block ? 0 : count);
+}
+
+void hp_tour_open(hp_tour *tour, const hpar_document *document, hpar_node top) {
+  *tour = (hp_tour){.document = document, .top = top, .node = top};
+}
+
+void hp_tour_close(hp_tour *tour) { hp_free(tour->templates); }
+
+static bool remember_template(hp_tour *tour, hpar_node element) {
+  if (tour->template_count == tour->template_capacity) {
+    size_t capacity = tour->template_capacity ? tour->template_capacity * 2 : 16;
+    hpar_node *grown = hp_reallocate(tour->templates, capacity * sizeof *grown);
+    if (!grown) return false;
+    tour->templates = grown;
+    tour->template_capacity = capacity;
+  }
+  tour->templates[tour->template_count++] = element;
+  return true;
+}
+
+static bool enter(hp_tour *tour, hpar_node node) {
+  tour->node = node;
+  tour->leaving = false;
+  return true;
+}
+
+static bool leave(hp_tour *tour, hpar_node node) {
+  if (node == tour->top) return false;
+  tour->node = node;
+  tour->leaving = true;
+  tour->depth--;
+  return true;
+}
+
+bool hp_tour_step(hp_tour *tour, hpar_status *status) {
+  const hpar_document *document = tour->document;
+  if (!tour->node) return false;
+  if (!tour->leaving) {
+    hpar_node inner = hpar_node_template_contents(document, tour->node);
+    if (inner && !remember_template(tour, tour->node)) {
+      *status = HPAR_ERROR_MEMORY;
+      return false;
+    }
+    if (!inner) inner = hpar_node_first_child(document, tour->node);
+    if (!inner && tour->node == tour->top) return false;
+    if (inner) {
+      if (tour->node != tour->top) tour->depth++;
+      return enter(tour, inner);
+    }
+    tour->leaving = true;
+    return true;
+  }
+  if (hpar_node_kind(document, tour->node) == HPAR_NODE_FRAGMENT) {
+    hpar_node element = tour->templates[--tour->template_count];
+    hpar_node child = hpar_node_first_child(document, element);
+    return child ? enter(tour, child) : leave(tour, element);
+  }
+  hpar_node next = hpar_node_next(document, tour->node);
+  return next ? enter(tour, next) : leave(tour, hpar_node_parent(document, tour->node));
+}
+
+hpar_status hp_copy_piece(const char *bytes, size_t length, void *copy) {
+  hp_copy *c = copy;
+  size_t room = c->capacity > c->length ? c->capacity - c->length : 0, n = length < room ? length : room;
+  if (n) memcpy(c->to + c->length, bytes, n);
+  c->length += length;
+  return HPAR_OK;
+}
+
+/* The HTML fragment serialisation algorithm. The serialiser copies the text between escaped
+ * characters in one piece. A table of 256 entries finds these characters. */
+
+enum { PLAIN, AMPERSAND, LESS, GREATER, QUOTE, TWO_BYTES };
+
+static const unsigned char special[256] = {
+    /* U+00A0 is C2 A0. */
+    ['&'] = AMPERSAND,
+    ['<'] = LESS,
+    ['>'] = GREATER,
+    ['"'] = QUOTE,
+    [0xC2] = TWO_BYTES};
+
+//§ escapingString
+static void write_escaped(hp_out *out, hpar_string string, bool attribute) {
+  const char *at = string.bytes, *end = at + string.length, *run = at;
+  for (; at < end; at++) {
+    unsigned char class = special[(unsigned char)*at];
+    if (class == PLAIN || (class == QUOTE && !attribute)) continue;
+    if (class == TWO_BYTES && (end - at < 2 || (unsigned char)at[1] != 0xA0)) continue;
+    hp_out_bytes(out, run, (size_t)(at - run));
+    switch (class) {
+      case AMPERSAND: HP_OUT_LITERAL(out, "&amp;"); break;
+      case LESS: HP_OUT_LITERAL(out, "&lt;"); break;
+      case GREATER: HP_OUT_LITERAL(out, "&gt;"); break;
+      case QUOTE: HP_OUT_LITERAL(out, "&quot;"); break;
+      default:
+        HP_OUT_LITERAL(out, "&nbsp;");
+        at++;
+        break;
+    }
+    run = at + 1;
+  }
+  hp_out_bytes(out, run, (size_t)(end - run));
+}
+
+static hp_atom html_name(const hpar_document *document, hpar_node node) {
+  if (hpar_node_namespace(document, node) != HPAR_NAMESPACE_HTML) return HP_NO_ATOM;
+  return hp_node_at(document->range.base, node)->name;
+}
+
+//§ serializes-as-void
+static bool serializes_as_void(const hpar_document *document, hpar_node node) {
+  switch (html_name(document, node)) {
+    case HP_ATOM_AREA:
+    case HP_ATOM_BASE:
+    case HP_ATOM_BR:
+    case HP_ATOM_COL:
+    case HP_ATOM_EMBED:
+    case HP_ATOM_HR:
+    case HP_ATOM_IMG:
+    case HP_ATOM_INPUT:
+    case HP_ATOM_LINK:
+    case HP_ATOM_META:
+    case HP_ATOM_SOURCE:
+    case HP_ATOM_TRACK:
+    case HP_ATOM_WBR:
+    case HP_ATOM_BASEFONT:
+    case HP_ATOM_BGSOUND:
+    case HP_ATOM_FRAME:
+    case HP_ATOM_KEYGEN:
+    case HP_ATOM_PARAM: return true;
+    default: return false;
+  }
+}
+
+static bool holds_raw_text(const hpar_document *document, hpar_node parent, bool scripting) {
+  switch (html_name(document, parent)) {
+    case HP_ATOM_STYLE:
+    case HP_ATOM_SCRIPT:
+    case HP_ATOM_XMP:
+    case HP_ATOM_IFRAME:
+    case HP_ATOM_NOEMBED:
+    case HP_ATOM_NOFRAMES:
+    case HP_ATOM_PLAINTEXT: return true;
+    case HP_ATOM_NOSCRIPT: return scripting;
+    default: return false;
+  }
+}
+
+static void write_start_tag(hp_out *out, const hpar_document *document, hpar_node element) {
+  hp_out_byte(out, '<');
+  hp_out_string(out, hpar_node_name(document, element));
+  hpar_attribute attribute;
+  for (size_t i = 0; hpar_node_attribute_at(document, element, i, &attribute); i++) {
+    hp_out_byte(out, ' ');
+    if (attribute.prefix.length) {
+      hp_out_string(out, attribute.prefix);
+      hp_out_byte(out, ':');
+    }
+    hp_out_string(out, attribute.local_name);
+    HP_OUT_LITERAL(out, "=\"");
+    write_escaped(out, attribute.value, true);
+    hp_out_byte(out, '"');
+  }
+  hp_out_byte(out, '>');
+}
+
+static void write_node(hp_out *out, const hpar_document *document, hpar_node node, bool scripting) {
+  switch (hpar_node_kind(document, node)) {
+    case HPAR_NODE_ELEMENT: write_start_tag(out, document, node); break;
+    case HPAR_NODE_TEXT:
+      if (holds_raw_text(document, hpar_node_parent(document, node), scripting)) {
+        hp_out_string(out, hpar_node_data(document, node));
+      } else {
+        write_escaped(out, hpar_node_data(document, node), false);
+      }
+      break;
+    case HPAR_NODE_COMMENT:
+      HP_OUT_LITERAL(out, "<!--");
+      hp_out_string(out, hpar_node_data(document, node));
+      HP_OUT_LITERAL(out, "-->");
+      break;
+    case HPAR_NODE_PROCESSING_INSTRUCTION:
+      HP_OUT_LITERAL(out, "<?");
+      hp_out_string(out, hpar_node_name(document, node));
+      hp_out_byte(out, ' ');
+      hp_out_string(out, hpar_node_data(document, node));
+      hp_out_byte(out, '>');
+      break;
+    case HPAR_NODE_DOCTYPE:
+      HP_OUT_LITERAL(out, "<!DOCTYPE ");
+      hp_out_string(out, hpar_node_name(document, node));
+      hp_out_byte(out, '>');
+      break;
+    case HPAR_NODE_NONE:
+    case HPAR_NODE_DOCUMENT:
+    case HPAR_NODE_FRAGMENT: break;
+  }
+}
+
+static void write_end_tag(hp_out *out, const hpar_document *document, hpar_node element) {
+  HP_OUT_LITERAL(out, "</");
+  hp_out_string(out, hpar_node_name(document, element));
+  hp_out_byte(out, '>');
+}
+
+//§ html-fragment-serialisation-algorithm
+static void write_children(hp_out *out, const hpar_document *document, hpar_node node, bool scripting) {
+  hpar_node contents = hpar_node_template_contents(document, node);
+  if (serializes_as_void(document, node)) return;
+  hp_tour tour;
+  hp_tour_open(&tour, document, contents ? contents : node);
+  while (!out->status && hp_tour_step(&tour, &out->status)) {
+    if (!tour.leaving) {
+      write_node(out, document, tour.node, scripting);
+      if (serializes_as_void(document, tour.node)) tour.leaving = true;
+    } else if (hpar_node_kind(document, tour.node) == HPAR_NODE_ELEMENT) {
+      write_end_tag(out, document, tour.node);
+    }
+  }
+  hp_tour_close(&tour);
+}
+
+hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, unsigned flags,
+                                hpar_write_callback write, void *context) {
+  const bool scripting = flags & HPAR_HTML_SCRIPTING, outer = flags & HPAR_HTML_OUTER;
+  hp_out out;
+  if (flags & ~(unsigned)(HPAR_HTML_OUTER | HPAR_HTML_SCRIPTING)) return HPAR_ERROR_ARGUMENT;
+  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
+  if (outer) write_node(&out, document, node, scripting);
+  write_children(&out, document, node, scripting);
+  if (outer && hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && !serializes_as_void(document, node))
+    write_end_tag(&out, document, node);
+  return hp_out_close(&out);
+}
+
+size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, unsigned flags, char *buffer,
+                                size_t capacity) {
+  hp_copy c = {buffer, 0, buffer ? capacity : 0};
+  hpar_serialize_html(document, node, flags, hp_copy_piece, &c);
+  return c.length;
+}
+
+/*** the tree in the format of html5lib-tests: one line for each node and attribute ***/
+
+/* An attribute's displayed name is designator, space, local name. The namespace determines the
+ * designator, so that `xmlns` becomes "xmlns xmlns". */
+typedef struct line_list {
+  hpar_attribute *items; /* `prefix` holds the designator */
+  size_t capacity;
+} line_list;
+
+static void begin_line(hp_out *out, size_t depth) {
+  HP_OUT_LITERAL(out, "| ");
+  hp_out_spaces(out, depth * 2);
+}
+
+static hpar_string designator(hpar_namespace ns) {
+  switch (ns) {
+    case HPAR_NAMESPACE_SVG: return (hpar_string){"svg", 3};
+    case HPAR_NAMESPACE_MATHML: return (hpar_string){"math", 4};
+    case HPAR_NAMESPACE_XLINK: return (hpar_string){"xlink", 5};
+    case HPAR_NAMESPACE_XML: return (hpar_string){"xml", 3};
+    case HPAR_NAMESPACE_XMLNS: return (hpar_string){"xmlns", 5};
+    case HPAR_NAMESPACE_NONE:
+    case HPAR_NAMESPACE_HTML: break;
+  }
+  return (hpar_string){"", 0};
+}
+
+static void write_name(hp_out *out, hpar_string prefix, hpar_string local_name) {
+  if (prefix.length) {
+    hp_out_string(out, prefix);
+    hp_out_byte(out, ' ');
+  }
+  hp_out_string(out, local_name);
+}
+
+/* Returns a byte of the displayed name as a sort key; -1 is the end. UTF-8 sorts by code point.
+ * UTF-16 sorts surrogates, and with them all characters after U+FFFF, before U+E000. */
+static int rank_at(const hpar_attribute *attribute, size_t index) {
+  const hpar_string *prefix = &attribute->prefix, *name = &attribute->local_name;
+  unsigned char byte;
+  if (prefix->length && index <= prefix->length) {
+    byte = index < prefix->length ? (unsigned char)prefix->bytes[index] : ' ';
+  } else {
+    if (prefix->length) index -= prefix->length + 1;
+    if (index >= name->length) return -1;
+    byte = (unsigned char)name->bytes[index];
+  }
+  return byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte;
+}
+
+static bool before(const hpar_attribute *a, const hpar_attribute *b) {
+  for (size_t i = 0;; i++) {
+    int x = rank_at(a, i), y = rank_at(b, i);
+    if (x != y) return x < y;
+    if (x < 0) return false;
+  }
+}
+
+static void sift_down(hpar_attribute *items, size_t root, size_t count) {
+  hpar_attribute moved = items[root];
+  for (size_t child; (child = 2 * root + 1) < count; root = child) {
+    if (child + 1 < count && before(&items[child], &items[child + 1])) child++;
+    if (!before(&moved, &items[child])) break;
+    items[root] = items[child];
+  }
+  items[root] = moved;
+}
+
+/* Sorts in place by heap sort: O(n log n) even for adversarial input with 100,000 attributes. */
+static void sort_attributes(hpar_attribute *items, size_t count) {
+  for (size_t i = count / 2; i-- > 0;) sift_down(items, i, count);
+  for (size_t left = count; left-- > 1;) {
+    hpar_attribute last = items[left];
+    items[left] = items[0];
+    items[0] = last;
+    sift_down(items, 0, left);
+  }
+}
+
+static void write_tree_attributes(hp_out *out, const hpar_document *document, hpar_node element, size_t depth,
+                                  line_list *list) {
+  size_t count = hpar_node_attribute_count(document, element);
+  if (!count) return;
+  if (count > list->capacity) {
+    hpar_attribute *grown = hp_reallocate(list->items, (count + 16) * sizeof *grown);
+    if (!grown) {
+      out->status = HPAR_ERROR_MEMORY;
+      return;
+    }
+    list->items = grown;
+    list->capacity = count + 16;
+  }
+  for (size_t i = 0; i < count; i++) {
+    hpar_node_attribute_at(document, element, i, &list->items[i]);
+    list->items[i].prefix = designator(list->items[i].ns);
+  }
+  sort_attributes(list->items, count);
+  for (size_t i = 0; i < count; i++) {
+    begin_line(out, depth);
+    write_name(out, list->items[i].prefix, list->items[i].local_name);
+    HP_OUT_LITERAL(out, "=\"");
+    hp_out_string(out, list->items[i].value);
+    HP_OUT_LITERAL(out, "\"\n");
+  }
+}
+
+static void write_tree_doctype(hp_out *out, const hpar_document *document, hpar_node node) {
+  hpar_string public_id = hpar_node_public_id(document, node), system_id = hpar_node_system_id(document, node);
+  HP_OUT_LITERAL(out, "<!DOCTYPE ");
+  hp_out_string(out, hpar_node_name(document, node));
+  if (public_id.length || system_id.length) {
+    HP_OUT_LITERAL(out, " \"");
+    hp_out_string(out, public_id);
+    HP_OUT_LITERAL(out, "\" \"");
+    hp_out_string(out, system_id);
+    hp_out_byte(out, '"');
+  }
+  HP_OUT_LITERAL(out, ">\n");
+}
+
+static void write_tree_node(hp_out *out, const hpar_document *document, hpar_node node, size_t depth, line_list *list) {
+  begin_line(out, depth);
+  switch (hpar_node_kind(document, node)) {
+    case HPAR_NODE_ELEMENT:
+      hp_out_byte(out, '<');
+      write_name(out, designator(hpar_node_namespace(document, node)), hpar_node_name(document, node));
+      HP_OUT_LITERAL(out, ">\n");
+      write_tree_attributes(out, document, node, depth + 1, list);
+      break;
+    case HPAR_NODE_FRAGMENT: HP_OUT_LITERAL(out, "content\n"); break;
+    case HPAR_NODE_TEXT:
+      hp_out_byte(out, '"');
+      hp_out_string(out, hpar_node_data(document, node));
+      HP_OUT_LITERAL(out, "\"\n");
+      break;
+    case HPAR_NODE_COMMENT:
+      HP_OUT_LITERAL(out, "<!-- ");
+      hp_out_string(out, hpar_node_data(document, node));
+      HP_OUT_LITERAL(out, " -->\n");
+      break;
+    case HPAR_NODE_PROCESSING_INSTRUCTION:
+      HP_OUT_LITERAL(out, "<?");
+      hp_out_string(out, hpar_node_name(document, node));
+      hp_out_byte(out, ' ');
+      hp_out_string(out, hpar_node_data(document, node));
+      HP_OUT_LITERAL(out, "?>\n");
+      break;
+    case HPAR_NODE_DOCTYPE: write_tree_doctype(out, document, node); break;
+    case HPAR_NODE_NONE:
+    case HPAR_NODE_DOCUMENT: break;
+  }
+}
+
+hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
+                                void *context) {
+  hp_out out;
+  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
+  hp_tour tour;
+  hp_tour_open(&tour, document, node);
+  line_list list = {NULL, 0};
+  while (!out.status && hp_tour_step(&tour, &out.status)) {
+    if (!tour.leaving) write_tree_node(&out, document, tour.node, tour.depth, &list);
+  }
+  hp_free(list.items);
+  hp_tour_close(&tour);
+  return hp_out_close(&out);
+}
