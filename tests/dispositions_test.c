@@ -396,8 +396,7 @@ static void write_own(buffer *to, const hp_builder *b, hp_ref first, uint32_t de
   buffer_text(to, " templates");
   for (uint32_t i = templates; i < b->templates.count; i++) buffer_format(to, " %u", b->templates.modes[i]);
   const hp_tokenizer *t = b->tokenizer;
-  buffer_format(to, " content %u.%u%s", t->content, t->content ? t->last_start_tag : 0,
-                b->flags.ignore_lf ? " lf" : "");
+  buffer_format(to, " content %u.%u%s", t->content, t->content ? t->last_start_tag : 0, hp_ignores_lf(b) ? " lf" : "");
 }
 
 /* Writes the errors from the number `from` on, by their distance from the cut. */
@@ -512,8 +511,8 @@ static void begin_worker(bench *t, const result *r) {
   hp_worker_open(w, &request, &t->fragment);
   t->documents[0]->quirks = t->setting->quirks; /* constant before workers begin */
   w->engine.builder.stack.entries[0].node = 0;
-  w->engine.builder.speculative.unsure = 0;
-  w->engine.builder.speculative.splits_a = false;
+  hp_speculative_of(&w->engine.builder)->unsure = 0;
+  hp_speculative_of(&w->engine.builder)->splits_a = false;
   w->outer = (hp_outer_context){.confident = ~0u, .checkpoint_bytes = SIZE_MAX, .ask_at = UINT32_MAX};
   hp_begin_segment(w, 0, r->start.mode, r->start.ns);
   if (r->way == PLAINLY) w->engine.builder.flags.frameset_ok = false; /* for the fused loop */
@@ -561,7 +560,7 @@ static bool step_to(hp_worker *w, way by, const char *limit) {
  * wrong assumption. */
 static hp_segment current_segment(const hp_worker *w) {
   hp_segment s = w->outer.now;
-  s.assumes.questions = w->engine.builder.speculative.assumed;
+  s.assumes.questions = hp_read_speculative(&w->engine.builder)->assumed;
   s.misnested = s.fostered = true;
   s.ark_known = false;
   s.tokens = 1;
@@ -582,9 +581,9 @@ static void note_local(const bench *t, result *r) {
   r->mode_is_base = b->mode == r->start.mode && !has_template;
   r->original_is_base = b->original_mode == r->start.mode && !has_template;
   r->frameset_ok = b->flags.frameset_ok;
-  r->form_known = b->pointers.form_known;
-  r->form = b->pointers.form ? number_of(&of, b->pointers.form) : 0;
-  if (b->pointers.form && !r->form) r->is_poisoned = true; /* a form that is in no tree */
+  r->form_known = hp_knows_form(b);
+  r->form = hp_form_pointer(b) ? number_of(&of, hp_form_pointer(b)) : 0;
+  if (hp_form_pointer(b) && !r->form) r->is_poisoned = true; /* a form that is in no tree */
 }
 
 typedef struct worker_run {
@@ -611,8 +610,8 @@ static hpar_status run_worker(void *argument) {
     w->outer.confident = 0;
     w->outer.minimise_log = true;
     /* a worker never doubts other answers */
-    b->speculative.unsure = 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HP_ASSUME_NOT_IN_SCOPE;
-    b->speculative.splits_a = true;
+    hp_speculative_of(b)->unsure = 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HP_ASSUME_NOT_IN_SCOPE;
+    hp_speculative_of(b)->splits_a = true;
   }
   bool is_local = r->way == PLAINLY ? step_plainly(w, end) : step_singly(w);
   r->disposition = w->outer.disposition;
@@ -663,7 +662,7 @@ static boundary note_boundary(bench *t) {
                  .templates = b->templates.count,
                  .errors = t->exact->errors.count,
                  .head = b->pointers.head,
-                 .form = b->pointers.form,
+                 .form = hp_form_pointer(b),
                  .mode = b->mode,
                  .frameset_ok = b->flags.frameset_ok};
   assert(at.depth < MAX_OPEN && at.listed < MAX_OPEN && at.templates < MAX_OPEN);
@@ -721,8 +720,9 @@ static const char *find_read(const bench *t, const boundary *at, const result *r
     return "leads to another mode after its text";
   if (r->way != PLAINLY && b->flags.frameset_ok != (at->frameset_ok && r->frameset_ok))
     return "leads to another frameset-ok flag";
-  if (!r->form_known) return b->pointers.form == at->form ? NULL : "changes the form element pointer";
-  return r->form == (b->pointers.form ? number_of(&t->numbers, b->pointers.form) : 0) && !r->form == !b->pointers.form
+  if (!r->form_known) return hp_form_pointer(b) == at->form ? NULL : "changes the form element pointer";
+  return r->form == (hp_form_pointer(b) ? number_of(&t->numbers, hp_form_pointer(b)) : 0) &&
+                 !r->form == !hp_form_pointer(b)
              ? NULL
              : "leads to another form element pointer";
 }
@@ -767,7 +767,7 @@ static void add_outcome(outcomes *to, bool writes, const buffer *outcome) {
  * that it clears the frameset-ok flag, so that flag is no part of the text. */
 static void write_outcome(bench *t, const boundary *at) {
   const hp_builder *b = &t->exact->builder;
-  unsigned form = b->pointers.form == at->form ? 0 : 1 + number_of(&t->numbers, b->pointers.form);
+  unsigned form = hp_form_pointer(b) == at->form ? 0 : 1 + number_of(&t->numbers, hp_form_pointer(b));
   buffer_clear(&t->outcome);
   buffer_add(&t->outcome, t->own.bytes, t->own.length);
   buffer_add(&t->outcome, t->errors.bytes ? t->errors.bytes : "", t->errors.length);
@@ -782,7 +782,7 @@ static void write_whole(bench *t, buffer *to) {
   write_own(to, b, t->documents[1]->root, 0, 0, 0, &of);
   write_errors(&t->outcome, &e->errors, 0, 0);
   buffer_add(to, t->outcome.bytes ? t->outcome.bytes : "", t->outcome.length);
-  buffer_format(to, " mode %u.%u form %u head %u%s", b->mode, b->original_mode, number_of(&of, b->pointers.form),
+  buffer_format(to, " mode %u.%u form %u head %u%s", b->mode, b->original_mode, number_of(&of, hp_form_pointer(b)),
                 number_of(&of, b->pointers.head), b->flags.frameset_ok ? " frameset-ok" : "");
 }
 
@@ -838,7 +838,7 @@ static hpar_status run_halves(void *argument) {
   hp_next_token_inside(tokenizer, &token, b->stack.top->name);
   if (!hp_splits_row(&token)) {
     if (can_run_first_half(b)) hp_exact_prepare(b, &token);
-  } else if (!b->flags.ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
+  } else if (!hp_ignores_lf(b) && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
     hp_exact_prepare_row(b, &token);
   }
   hp_exact_token(b, &token);

@@ -191,9 +191,9 @@ static bool same_entry(const hp_builder *a, const hp_builder *b, uint32_t i) {
 }
 
 static bool same_state(const hp_builder *a, const hp_builder *b) {
-  if (a->mode != b->mode || a->stack.depth != b->stack.depth || a->stack.tombstones != b->stack.tombstones ||
-      a->flags.frameset_ok != b->flags.frameset_ok || a->flags.ignore_lf != b->flags.ignore_lf ||
-      a->templates.count != b->templates.count || !a->pointers.form != !b->pointers.form ||
+  if (a->mode != b->mode || a->stack.depth != b->stack.depth || hp_tombstones(a) != hp_tombstones(b) ||
+      a->flags.frameset_ok != b->flags.frameset_ok || hp_ignores_lf(a) != hp_ignores_lf(b) ||
+      a->templates.count != b->templates.count || !hp_form_pointer(a) != !hp_form_pointer(b) ||
       !a->pointers.head != !b->pointers.head || a->node_count != b->node_count ||
       a->formatting.count != b->formatting.count || a->tokenizer->content != b->tokenizer->content)
     return false;
@@ -265,7 +265,7 @@ static bool same_trees(const pair *p) {
 /* Returns whether the token is of those that the loop handles in this state. */
 static bool is_handled(const hp_builder *b, const hp_token *t) {
   const hp_open_element *top = b->stack.top;
-  if (top->kind == HP_OPEN_OTHER || b->flags.frameset_ok || b->flags.ignore_lf) return false;
+  if (top->kind == HP_OPEN_OTHER || b->flags.frameset_ok || hp_ignores_lf(b)) return false;
   if (t->kind == HP_TOKEN_TEXT)
     return top->kind == HP_OPEN_PLAIN ? !(t->flags & HP_TEXT_NUL) : t->flags & HP_TEXT_WHITE;
   if (t->name >= HP_TESTED_TAGS) return false;

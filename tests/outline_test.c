@@ -92,7 +92,7 @@ static hpar_status take_token_of(void *argument) {
 }
 
 static bool same_stack(const hp_builder *a, const hp_builder *b) {
-  if (a->stack.depth != b->stack.depth || a->stack.tombstones != b->stack.tombstones) return false;
+  if (a->stack.depth != b->stack.depth || hp_tombstones(a) != hp_tombstones(b)) return false;
   for (uint32_t i = 1; i <= a->stack.depth; i++) {
     const hp_open_element *x = &a->stack.entries[i], *y = &b->stack.entries[i];
     if (!x->node != !y->node) return false;
@@ -118,8 +118,8 @@ static bool same_list(const hp_builder *a, const hp_builder *b) {
 static bool same_state(const hp_builder *a, const hp_outline *outline) {
   const hp_builder *b = &outline->builder;
   return a->mode == b->mode && same_stack(a, b) && same_list(a, b) && a->templates.count == b->templates.count &&
-         a->flags.frameset_ok == b->flags.frameset_ok && a->flags.ignore_lf == b->flags.ignore_lf &&
-         !a->pointers.head == !b->pointers.head && !a->pointers.form == !b->pointers.form &&
+         a->flags.frameset_ok == b->flags.frameset_ok && hp_ignores_lf(a) == hp_ignores_lf(b) &&
+         !a->pointers.head == !b->pointers.head && !hp_form_pointer(a) == !hp_form_pointer(b) &&
          a->document->quirks == hp_outline_quirks(outline) && a->tokenizer->content == hp_outline_content(outline);
 }
 
@@ -164,7 +164,7 @@ static void after_token(void *context, const hp_engine *engine, const hp_token *
   c->tokens++;
   if (c->differs) return;
   const hp_builder *b = &c->outline.builder;
-  c->differs = !same_state(&engine->builder, &c->outline) || c->open != b->stack.depth - b->stack.tombstones;
+  c->differs = !same_state(&engine->builder, &c->outline) || c->open != b->stack.depth - hp_tombstones(b);
   if (c->differs)
     printf("token %d at %u..%u, modes %d and %d, depths %u and %u, %llu open, lists %u and %u, in:\n", t->kind,
            t->start, t->end, b->mode, engine->builder.mode, b->stack.depth, engine->builder.stack.depth,

@@ -72,6 +72,21 @@ typedef struct hp_range {
   _Atomic bool is_full; /* an object did not fit, and no limit was the reason; relaxed */
 } hp_range;
 
+/* Returns the range that objects of this one, perhaps a part, fall back to. */
+static inline const hp_range *hp_whole_range(const hp_range *range) { return range->whole ? range->whole : range; }
+static inline bool hp_range_is_full(const hp_range *range) {
+  return atomic_load_explicit(&range->is_full, memory_order_relaxed);
+}
+/* Notes that the range has grown. */
+static inline void hp_range_note_room(hp_range *range) {
+  atomic_store_explicit(&range->is_full, false, memory_order_relaxed);
+}
+/* Limits the bytes of the objects. With `estimates`, the bytes may depend on caches. */
+static inline void hp_range_set_limit(hp_range *range, size_t limit, bool estimates) {
+  range->limit = limit;
+  range->estimates = estimates;
+}
+
 enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; the first object starts a cache line */
 
 /* Drops all objects and the limit. The memory stays. */
@@ -94,6 +109,10 @@ HP_SHARED bool hp_range_divide(hp_range *whole, unsigned count, size_t length);
 /* Initialises `part` as the empty part of this index. */
 HP_SHARED void hp_range_part(hp_range *part, hp_range *whole, unsigned index);
 HP_SHARED size_t hp_range_part_used(const hp_range *part);
+/* Counts these bytes as used in the whole range. */
+static inline void hp_range_count_part(hp_range *range, const hp_range *part) {
+  range->in_parts += hp_range_part_used(part);
+}
 
 typedef struct hp_arena {
   char *at, *end;

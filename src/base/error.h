@@ -90,6 +90,20 @@ typedef struct hp_errors {
 } hp_errors;
 
 const char *hp_error_text(hp_error_code code);
+/* Prepares a list for a parse. Keeps its memory. */
+static inline void hp_errors_open(hp_errors *errors, uint64_t limit, hp_unwind *unwind) {
+  errors->count = errors->greatest = 0;
+  errors->seen = 0;
+  errors->limit = limit;
+  errors->unwind = unwind;
+}
+/* Forgets the errors since `before`, a copy of the list. */
+static inline void hp_errors_restore(hp_errors *errors, const hp_errors *before) {
+  errors->count = before->count;
+  errors->greatest = before->greatest;
+  errors->limit = before->limit;
+  errors->seen = before->seen;
+}
 HP_SHARED void hp_errors_add(hp_errors *errors, hp_error_code code, size_t offset);
 /* Sorts the errors by offset and keeps the first `limit`. Errors at the same offset keep their
  * order. */

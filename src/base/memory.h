@@ -58,6 +58,9 @@ typedef struct hp_unwind {
   bool separates; /* vectors of the owner share no cache line with memory of other threads */
 } hp_unwind;
 
+static inline bool hp_separates_lines(const hp_unwind *unwind) { return unwind->separates; }
+static inline void hp_separate_lines(hp_unwind *unwind, bool separates) { unwind->separates = separates; }
+
 typedef hpar_status (*hp_try_fn)(void *argument);
 
 /* Returns the result of `function`, or the status of the hp_unwind_now call that ended it. Calls

@@ -196,6 +196,25 @@ struct hpar_document {
   hp_former_memory *former; /* that the range has left since the parse; NULL: none */
 };
 
+static inline bool hp_document_is_fragment(const hpar_document *document) { return document->is_fragment; }
+static inline void hp_document_mark_fragment(hpar_document *document) { document->is_fragment = true; }
+static inline bool hp_document_has_base(const hpar_document *document) {
+  return atomic_load_explicit(&document->has_base, memory_order_relaxed);
+}
+/* Notes that a base element has been made. Any thread may call it. */
+static inline void hp_document_note_base(hpar_document *document) {
+  atomic_store_explicit(&document->has_base, true, memory_order_relaxed);
+}
+/* Sets the parser that is being fed, and how the document detaches it; NULL: none is. */
+static inline void hp_document_set_feeder(hpar_document *document, void (*abandon)(void *feeder), void *feeder) {
+  document->abandon = abandon;
+  document->feeder = feeder;
+}
+static inline void hp_document_set_editor(hpar_document *document, void *editor, void (*close_editor)(void *editor)) {
+  document->editor = editor;
+  document->close_editor = close_editor;
+}
+
 /* Ends a call that used the document. A callback may have destroyed it: then it is freed. */
 void hp_document_end_use(const hpar_document *document);
 

@@ -61,7 +61,7 @@ static bool leaves_data(const hp_builder *b, const hp_token *t) {
 
 /* Returns whether the tag begins a form, although one may be open. */
 static bool begins_doubtful_form(const hp_composer *c, const hp_token *t) {
-  return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM && !c->worker->engine.builder.pointers.form_known &&
+  return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM && !hp_knows_form(&c->worker->engine.builder) &&
          c->worker->outer.form_may_be_open;
 }
 
@@ -100,7 +100,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
  * parts (merge/splice.h, merge/splice.h). The flags of formatting elements count the equal
  * entries of their segment only, so that the left log must have none of these names. */
 static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segment *s) {
-  if (b->speculative.misnested != s->misnested || b->speculative.fostered != s->fostered ||
+  if (hp_speculative_of(b)->misnested != s->misnested || hp_speculative_of(b)->fostered != s->fostered ||
       left->ark_known != s->ark_known)
     return false;
   for (int i = 0; s->ark_known && b->formatting.count && i < HP_FORMATTING_NAMES; i++)
@@ -113,11 +113,11 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
   hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   hp_segment before = outer->now;
-  uint32_t assumed = b->speculative.assumed;
-  if (!b->pointers.form_known && is_doubtful(s, outer->form_may_be_open)) return false;
+  uint32_t assumed = hp_speculative_of(b)->assumed;
+  if (!hp_knows_form(b) && is_doubtful(s, outer->form_may_be_open)) return false;
   if (!keeps_repairs(b, &before, s) || first_wrong_assumption(b, s) != HP_ASSUMPTION_KINDS) {
     outer->now = before;
-    b->speculative.assumed = assumed;
+    hp_speculative_of(b)->assumed = assumed;
     hp_outer_forget_names(b);
     return false;
   }

@@ -17,7 +17,7 @@ static uint32_t position(const hp_merger *m) { return hp_tokenizer_offset(&m->en
 /* Returns whether the merger is between two tokens of the data state. */
 static bool is_at_boundary(const hp_merger *m) {
   const hp_builder *b = &m->engine->builder;
-  return m->engine->tokenizer.content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT && !b->script.page_is_used_up;
+  return m->engine->tokenizer.content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT && !hp_page_is_used_up(b);
 }
 
 typedef struct target {
@@ -63,7 +63,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
   uint64_t begin = m->notes ? hp_now() : 0;
   bool is_finished = hp_merger_parse_until(m, offset);
   m->counters->bytes_reparsed += position(m) - from;
-  if (m->engine->builder.script.text_written) m->counters->bytes_lost_to_writes += position(m) - from;
+  if (hp_script_has_written(&m->engine->builder)) m->counters->bytes_lost_to_writes += position(m) - from;
   if (m->notes) m->notes->again(m, from, position(m), begin);
   return is_finished;
 }
@@ -71,7 +71,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
 /* Counts a wrong assumption. Returns false. */
 static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hp_assumption assumption) {
   m->counters->wrong_assumptions_by_kind[assumption]++;
-  m->counters->segments_lost_to_writes += m->engine->builder.script.text_written;
+  m->counters->segments_lost_to_writes += hp_script_has_written(&m->engine->builder);
   m->is_right = false;
   if (m->notes) m->notes->wrong_assumption(m, s, assumption);
   if (m->judge && m->judge->at_wrong_assumption) m->judge->at_wrong_assumption(m, chunk, s, assumption);
@@ -100,7 +100,7 @@ static void run_first_half(hp_merger *m, const hp_token *token) {
   hp_builder *b = &m->engine->builder;
   if (token->name != HP_ATOM_TR || token->kind != HP_TOKEN_START_TAG) {
     if (can_run_first_half(b)) hp_exact_prepare(b, token);
-  } else if (!b->flags.ignore_lf && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
+  } else if (!hp_ignores_lf(b) && hp_exact_adjusted_current_node(b)->ns == HPAR_NAMESPACE_HTML) {
     hp_exact_prepare_row(b, token);
   }
 }
@@ -210,8 +210,8 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
 /* Returns whether the segment's raw text is the merger's, too. */
 static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
   const hp_tokenizer *tokenizer = &m->engine->tokenizer;
-  return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA && !tokenizer->escape &&
-         tokenizer->last_start_tag == s->raw_name && !m->engine->builder.script.page_is_used_up;
+  return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA &&
+         hp_tokenizer_is_before(tokenizer, s->raw_name) && !hp_page_is_used_up(&m->engine->builder);
 }
 
 /* Splices a segment in. Calls the judge before, and confirms the resources of the segment. */
@@ -290,7 +290,7 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
 static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
   const hp_log *log = &chunk->log;
   /* A segment without nodes may have parse errors. */
-  bool goes_singly = judges_chunks(m) || m->engine->builder.observers.errors;
+  bool goes_singly = judges_chunks(m) || hp_observed_errors(&m->engine->builder);
   for (; m->segment < chunk->hypotheses[m->hypothesis].end && !m->done; m->segment++) {
     if (!goes_singly) build_deferred_tokens(m, chunk);
     if (m->done || m->segment == chunk->hypotheses[m->hypothesis].end) break;

@@ -11,7 +11,7 @@ enum { MAX_EQUAL = 3 };
 /* Returns the number of entries of the name after the last marker, or 3 if there are more. */
 static uint32_t count_named(const hp_builder *b, int index) {
   uint32_t count = 0;
-  for (uint32_t i = b->formatting.last[index]; i > b->formatting.marker && count < MAX_EQUAL;
+  for (uint32_t i = b->formatting.last[index]; i > hp_linked_marker(b) && count < MAX_EQUAL;
        i = b->formatting.entries[i - 1].previous)
     count++;
   return count;
@@ -185,9 +185,9 @@ static bool run_begins_with_reconstruction(const hp_builder *b, const hp_segment
 }
 
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
-  if (!s->anchor || b->flags.takes_slowly || b->stack.max_depth != UINT32_MAX) return false;
-  if (b->select.has_selectedcontent || b->select.walk.select) return false;
-  if (!is_content_mode(b) || s->assumes.base_mode != HP_IN_BODY || b->flags.foster_parenting) return false;
+  if (!s->anchor || hp_takes_slowly(b) || b->stack.max_depth != UINT32_MAX) return false;
+  if (hp_has_selectedcontent(b) || hp_walked_select(b)) return false;
+  if (!is_content_mode(b) || s->assumes.base_mode != HP_IN_BODY || hp_foster_parents(b)) return false;
   if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR))
     return false;
   if (current(b)->name == HP_ATOM_TEMPLATE) return false; /* its contents are not its children */
@@ -291,7 +291,7 @@ static void splice_run(hp_builder *b, hp_ref anchor_ref) {
   hp_node *node = node_at(b, first);
   if (node->kind == HPAR_NODE_TEXT && parent->last && node_at(b, parent->last)->kind == HPAR_NODE_TEXT) {
     hp_exact_join_text(b, parent->last, node);
-    b->node_count--;
+    hp_uncount_node(b);
     first = node->next;
     node->parent = 0;
     if (!first) return;
@@ -311,7 +311,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   uint32_t clones = 0, pushed = 0;
   bool reconstructs = must_reconstruct(b, s);
   uint32_t names = names_beyond_ark(b, s);
-  b->node_count += s->left.nodes;
+  hp_count_nodes(b, s->left.nodes);
   if (reconstructs && run_begins_with_reconstruction(b, s)) {
     hp_exact_reconstruct(b);
     reconstructs = false;
@@ -326,7 +326,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   for (uint32_t i = 0; i < s->templates.count; i++)
     hp_exact_push_template_mode(b, log->template_modes[s->templates.first + i]);
   hp_exact_adopt_state(b, &s->left, s->open_elements.count);
-  if (!b->observers.errors) return;
+  if (!hp_observed_errors(b)) return;
   for (uint32_t i = segment ? s[-1].observed_to.errors : 0; i < s->observed_to.errors; i++)
-    hp_errors_add(b->observers.errors, (hp_error_code)log->errors.items[i].code, log->errors.items[i].offset);
+    hp_errors_add(hp_observed_errors(b), (hp_error_code)log->errors.items[i].code, log->errors.items[i].offset);
 }

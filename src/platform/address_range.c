@@ -448,7 +448,7 @@ hpar_status hp_range_grow(hp_range *range, hp_former_memory **former) {
   while (size < RANGE_BYTES && size < FACTOR * range->size) size *= 2;
   if (!lengthen_range(range, size) && !move_range(range, size, former)) return HPAR_ERROR_MEMORY;
   range->limit = range->size;
-  atomic_store_explicit(&range->is_full, false, memory_order_relaxed);
+  hp_range_note_room(range);
   return HPAR_OK;
 }
 

@@ -39,9 +39,9 @@ void hp_scale_capacities(const uint64_t *value, unsigned count, uint16_t *capaci
 
 /*** the processors and the binding of threads ***/
 
-typedef struct hp_processors {
-  const char *how; /* "cores": by hwloc; "processors": by number */
-  unsigned count;  /* length of `processor`, at least 1; more threads wrap around */
+typedef struct hp_processors { // value
+  const char *how;             /* "cores": by hwloc; "processors": by number */
+  unsigned count;              /* length of `processor`, at least 1; more threads wrap around */
   uint16_t processor[HPAR_MAX_THREADS];
   uint16_t capacity[HPAR_MAX_THREADS]; /* of each one; HP_FULL_CAPACITY if it is unknown */
   bool is_listed;                      /* HPAR_CPU_CAPACITY has the capacities */

@@ -12,16 +12,6 @@ static inline hp_tree_view finder_view(const hp_finder *f) {
   return (hp_tree_view){f->report->document, f->builder->tokenizer->base, f->builder->bytes};
 }
 
-/* Returns true if an offset in the text plus the length of the byte order mark is the offset in the
- * caller's bytes. */
-static inline bool keeps_offsets(const hp_input *input) { return !input->source && !input->repair_count; }
-
-/* Returns the offset in the caller's bytes. Most inputs are UTF-8 without repairs. */
-static inline uint64_t source_offset(const hp_input *input, hp_input_cursor *cursor, uint32_t offset) {
-  if (keeps_offsets(input)) return offset + input->bom;
-  return input->repair_count ? hp_input_offset_from(input, cursor, offset) : hp_decoded_offset(input, cursor, offset);
-}
-
 enum { FIRST_SIGHTINGS = 64 };
 
 /* Keeps workers from reporting the tag, which the exact finder confirms now. */
@@ -168,8 +158,8 @@ static void see_script(hp_finder *f, const hp_node *node, uint32_t start) {
     return;
   }
   read_values(f, hp_at(f->builder->base, node->attributes), false);
-  report_directly(f, hp_ref_of(f->builder->base, node), start, source_offset(f->report->input, &f->cursor, start),
-                  f->is_exact, hp_script_in(&f->values));
+  report_directly(f, hp_ref_of(f->builder->base, node), start,
+                  hp_input_source_offset(f->report->input, &f->cursor, start), f->is_exact, hp_script_in(&f->values));
 }
 
 /* Confirms the sightings with a URL from `from` on, up to the first one that needs its element, or
@@ -213,8 +203,8 @@ static bool confirm_directly(hp_finder *f, const hp_sighting *found) {
   if ((node->name != HP_ATOM_IMG && node->name != HP_ATOM_SCRIPT) || is_incomplete(base, node)) return false;
   f->expected_at++;
   read_values(f, hp_at(base, node->attributes), node->name == HP_ATOM_IMG);
-  report_directly(f, found->element, found->start, source_offset(f->report->input, &f->cursor, found->start), true,
-                  node->name == HP_ATOM_IMG ? hp_image_in(&f->values) : hp_script_in(&f->values));
+  report_directly(f, found->element, found->start, hp_input_source_offset(f->report->input, &f->cursor, found->start),
+                  true, node->name == HP_ATOM_IMG ? hp_image_in(&f->values) : hp_script_in(&f->values));
   return true;
 }
 
@@ -231,7 +221,7 @@ static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_
     watch->see(watch, image, start);
     return;
   }
-  uint64_t offset = source_offset(f->report->input, &f->cursor, start);
+  uint64_t offset = hp_input_source_offset(f->report->input, &f->cursor, start);
   read_values(f, hp_at(f->builder->base, node->attributes), true);
   report_directly(f, image, start, offset, f->is_exact, hp_image_in(&f->values));
 }
@@ -246,7 +236,7 @@ static inline __attribute__((always_inline)) void see_image(hp_tag_watch *watch,
     see_unusual_image(watch, image, start);
     return;
   }
-  uint64_t offset = source_offset(f->report->input, &f->cursor, start);
+  uint64_t offset = hp_input_source_offset(f->report->input, &f->cursor, start);
   hp_set_block_values(f->report->document, block, true, &f->values);
   report_directly(f, image, start, offset, is_exact, hp_image_in(&f->values));
 }
@@ -272,8 +262,7 @@ void hp_published_input_close(hp_published_input *p) { pthread_mutex_destroy(&p-
 
 void hp_publish_input(hp_published_input *p, const hp_input *input) {
   pthread_mutex_lock(&p->lock);
-  p->copy.input = *input;
-  if (input->part_count) p->copy.part = *input->checkpoints;
+  hp_input_copy_set(&p->copy, input);
   pthread_mutex_unlock(&p->lock);
 }
 
@@ -283,8 +272,7 @@ static void copy_published(hp_finder *f) {
   pthread_mutex_lock(&from->lock);
   f->input = from->copy;
   pthread_mutex_unlock(&from->lock);
-  f->input.input.checkpoints = &f->input.part;
-  f->own_report.input = &f->input.input;
+  f->own_report.input = hp_input_of_copy(&f->input);
 }
 
 void hp_sightings_free(hp_sightings *sightings) {
@@ -355,7 +343,7 @@ static bool report_event(const hpar_resource *resource, void *context) {
 /* Reports the resources of a sighting, found by the thread. */
 static void report_by(hp_finder *f, const hp_sighting *sighting, event_source *source, hp_input_cursor *cursor,
                       unsigned thread) {
-  uint64_t offset = source_offset(f->report->input, cursor, sighting->start);
+  uint64_t offset = hp_input_source_offset(f->report->input, cursor, sighting->start);
   hp_tree_view view = finder_view(f);
   hp_resource_origin origin = {offset, thread, sighting->is_written ? HPAR_RESOURCE_WRITTEN : 0};
   source->finder = f;

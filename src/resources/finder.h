@@ -71,13 +71,6 @@ typedef struct hp_sightings {
 
 void hp_sightings_free(hp_sightings *sightings);
 
-/* An input that owns nothing. It can convert offsets while the original one grows: what the two
- * share does not change. */
-typedef struct hp_input_copy {
-  hp_input input;
-  hp_checkpoints part; /* all its checkpoints, in an encoding other than UTF-8 */
-} hp_input_copy;
-
 /* The input of a fed parse for its workers. The calling thread publishes the input before it hands
  * them more text. */
 typedef struct hp_published_input {
@@ -87,7 +80,7 @@ typedef struct hp_published_input {
 
 void hp_published_input_open(hp_published_input *published);
 void hp_published_input_close(hp_published_input *published);
-/* Requires: a stream that is shared makes the input (hp_stream.is_shared). */
+/* Requires: a stream that is shared makes the input (hp_stream_share). */
 void hp_publish_input(hp_published_input *published, const hp_input *input);
 
 /* Receives the resources of one parse. */

@@ -123,7 +123,7 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
   if (log->page.encoding != r->encoding.used || log->page.is_certain != r->encoding.is_certain ||
       log->page.quirks != r->outline.quirks)
     return false;
-  if ((b->flags.ignore_lf && seg->end > seg->start) || (b->flags.frameset_ok && !log->page.frameset_ok)) return false;
+  if ((hp_ignores_lf(b) && seg->end > seg->start) || (b->flags.frameset_ok && !log->page.frameset_ok)) return false;
   return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&
          first_wrong_assumption(b, &seg->assumed) == HP_ASSUMPTION_KINDS;
 }
@@ -322,7 +322,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
 static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->outline.builder;
   bool is_row = seg->split.name == HP_ATOM_TR;
-  if (is_row && (b->flags.ignore_lf || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
+  if (is_row && (hp_ignores_lf(b) || current(b)->ns != HPAR_NAMESPACE_HTML)) return false;
   if (!is_row && !can_run_first_half(b)) return false;
   hp_rewriter_end_text(r, seg->start);
   r->token.start = seg->start;

@@ -18,8 +18,9 @@ struct hp_scratch_block {
 
 static void *refill(hp_scratch *s, size_t bytes) {
   size_t least = s->first ? BLOCK_BYTES : FIRST_BYTES, size = bytes > least ? bytes : least;
-  struct hp_scratch_block *block = s->unwind->separates ? hp_allocate_aligned(HP_CACHE_LINE, sizeof *block + size)
-                                                        : hp_allocate(sizeof *block + size);
+  struct hp_scratch_block *block = hp_separates_lines(s->unwind)
+                                       ? hp_allocate_aligned(HP_CACHE_LINE, sizeof *block + size)
+                                       : hp_allocate(sizeof *block + size);
   if (!block) hp_unwind_now(s->unwind, HPAR_ERROR_MEMORY);
   *block = (struct hp_scratch_block){s->first, size};
   s->first = block;

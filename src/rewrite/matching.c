@@ -277,7 +277,7 @@ static inline void use_frame(hp_matching *s, uint32_t index, hp_ref ref, bool ha
   node->next = index;
   node->last = has_child ? 0 : ref;
   if (frame->element && hp_outline_may_share(s->outline, frame->element))
-    s->outline->twin = frame->element;
+    hp_outline_set_twin(s->outline, frame->element);
   else
     frame->element = ref;
 }

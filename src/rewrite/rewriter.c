@@ -296,7 +296,7 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback
 hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merger, hpar_write_callback write,
                                     void *context) {
   r->options = merger->options;
-  r->unwind.separates = true;
+  hp_separate_lines(&r->unwind, true);
   reset(r, merger->rules, write, context);
   hpar_status status = hp_try(&r->unwind, open_stream, r);
   r->progress.phase = status == HPAR_OK ? HP_PHASE_RUNS : HP_PHASE_NONE;
@@ -313,7 +313,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   hpar_status status = read_options(r, options);
   if (status != HPAR_OK) return status;
   const hpar_mode mode = r->options.mode;
-  r->unwind.separates = mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1);
+  hp_separate_lines(&r->unwind, mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1));
   hp_begin_use(&rules->use);
   r->running.held = rules;
   if (r->parallel.trace) r->parallel.trace->begin(r->parallel.trace);

@@ -148,7 +148,7 @@ static void assume_in_advance(hpar_rewriter *r) {
   if (outer->now.assumes.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
   if (outer->base_mode == HP_IN_BODY) {
     outer->now.assumes.modes = 1u << HP_IN_BODY | 1u << HP_IN_CELL | 1u << HP_IN_CAPTION;
-    b->speculative.assumed = outer->confident & QUESTIONS;
+    hp_speculative_of(b)->assumed = outer->confident & QUESTIONS;
   } else if (outer->base_mode == HP_IN_TABLE_BODY || outer->base_mode == HP_IN_ROW) {
     outer->now.assumes.modes = 1u << outer->base_mode;
   }
@@ -334,7 +334,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
   bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;
   if (fits && hp_outline_save(&r->outline, p->outer.base_mode, &p->log->outline, &now->state)) {
     now->assumed = p->outer.now;
-    now->assumed.assumes.questions = b->speculative.assumed;
+    now->assumed.assumes.questions = hp_speculative_of(b)->assumed;
     now->assumed.misnested = now->assumed.fostered = true;
     now->end = end;
     save_names(r, first);

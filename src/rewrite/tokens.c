@@ -80,7 +80,7 @@ static void begin_text(hpar_rewriter *r, uint64_t position) {
 
 /* Notes that the stack had entries up to this index. */
 static void note_depth(hpar_rewriter *r, uint32_t highest) {
-  uint32_t depth = highest - r->outline.builder.stack.tombstones;
+  uint32_t depth = highest - hp_tombstones(&r->outline.builder);
   if (depth > r->stats.depth) r->stats.depth = depth;
 }
 

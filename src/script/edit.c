@@ -35,9 +35,9 @@ static hpar_status open_engine(void *argument) {
 /* Prepares the engine for a change. */
 static hpar_status prepare_edit(hp_edit_engine *e) {
   if (e->is_open) return HPAR_OK;
-  uint64_t nodes = e->engine.builder.node_count;
+  uint64_t nodes = hp_node_count(&e->engine.builder);
   hpar_status status = hp_try(&e->engine.unwind, open_engine, e);
-  e->engine.builder.node_count = nodes;
+  hp_set_node_count(&e->engine.builder, nodes);
   e->is_open = status == HPAR_OK;
   return status;
 }
@@ -55,8 +55,8 @@ static bool grow_edited(hp_edit_engine *e) {
   hpar_document *document = e->scripts.document;
   hp_range *range = &document->range;
   uint64_t limit = e->config.memory_limit;
-  if (!atomic_load_explicit(&range->is_full, memory_order_relaxed)) return false;
-  atomic_store_explicit(&range->is_full, false, memory_order_relaxed);
+  if (!hp_range_is_full(range)) return false;
+  hp_range_note_room(range);
   if (limit && limit <= range->size) return false;
   close_arenas(e);
   if (hp_range_grow(range, &document->former) != HPAR_OK) return false;
@@ -88,8 +88,7 @@ hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config,
     if (!e) return HPAR_ERROR_MEMORY;
     hp_engine_init(&e->engine);
     e->scripts = (hp_scripts){.engine = &e->engine, .document = document, .editor = e};
-    document->editor = e;
-    document->close_editor = close_editor;
+    hp_document_set_editor(document, e, close_editor);
     e->owner = pthread_self();
     hp_atoms_reopen(&document->atoms);
   }
@@ -310,7 +309,7 @@ static bool may_insert(const hp_scripts *s, hp_ref parent, hp_ref node, hp_ref b
   const char *base = s->document->range.base;
   if (before && hp_parent_of(base, at(s, before)) != parent) return false;
   if (hp_contains(base, node, parent)) return false;
-  if (into != HPAR_NODE_DOCUMENT || (s->document->is_fragment && kind != HPAR_NODE_DOCTYPE)) return true;
+  if (into != HPAR_NODE_DOCUMENT || (hp_document_is_fragment(s->document) && kind != HPAR_NODE_DOCTYPE)) return true;
   if (kind != HPAR_NODE_FRAGMENT) return fits_in_document(s, node, before);
   bool element = false;
   for (hp_ref child = at(s, node)->first; child; child = at(s, child)->next) {
@@ -511,15 +510,15 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   int kind;
   do {
     kind = hp_next_token_inside(&inner->tokenizer, &token, b->stack.top->name);
-    outer->builder.node_count += b->node_count;
-    b->node_count = 0;
+    hp_count_nodes(&outer->builder, hp_node_count(b));
+    hp_set_node_count(b, 0);
     check_attributes(outer, &token);
     document->root = own_root; /* the builder appends comments to it */
     hp_exact_token(b, &token);
     document->root = root;
     hp_engine_check(outer);
   } while (kind != HP_TOKEN_EOF);
-  outer->builder.node_count += b->node_count;
+  hp_count_nodes(&outer->builder, hp_node_count(b));
   return html;
 }
 

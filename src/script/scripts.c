@@ -152,7 +152,7 @@ static void note_time(hp_scripts *s, uint64_t begin, const char *from) {
 }
 
 void hp_script_call(hp_scripts *s, const hpar_script *script) {
-  hp_tag_watch *watch = s->engine->builder.observers.watch;
+  hp_tag_watch *watch = hp_watch_of(&s->engine->builder);
   if (watch) watch->before_script(watch);
   s->running++;
   uint64_t begin = hp_now();
@@ -248,7 +248,8 @@ static void drain(hp_scripts *s) {
   s->draining = true;
   hp_written_parse(s, 0);
   s->draining = false;
-  s->starved.waits = s->engine->builder.script.page_is_used_up = s->written.count > 1;
+  s->starved.waits = s->written.count > 1;
+  hp_note_page_is_used_up(&s->engine->builder, s->starved.waits);
   if (s->starved.waits) t->end = t->at; /* hp_scripts_resume continues */
 }
 
@@ -269,7 +270,7 @@ static void compare_state(hp_scripts *s) {
   s->first_write.has_come = false;
   s->counters.joined += (uint64_t)(t->at - s->first_write.at);
   if (!s->starved.waits && hp_engine_hash(s->engine) == s->first_write.state) return;
-  s->engine->builder.script.text_written = true;
+  hp_note_written_text(&s->engine->builder);
   if (!s->counters.state_changes++) s->counters.first_change = hp_tokenizer_offset(t);
 }
 

@@ -107,11 +107,13 @@ static void place_token(hp_scripts *s, hp_token *token, uint32_t count) {
   hp_tokenizer *t = &s->engine->tokenizer;
   uint32_t position = hp_tokenizer_offset(t);
   token->start = token->end = position;
-  for (uint32_t i = count; t->errors.list && i < t->errors.list->count; i++) t->errors.list->items[i].offset = position;
+  const hp_errors *errors = hp_tokenizer_errors(t);
+  for (uint32_t i = count; errors && i < errors->count; i++) errors->items[i].offset = position;
 }
 
 static uint32_t error_count(const hp_scripts *s) {
-  return s->engine->tokenizer.errors.list ? s->engine->tokenizer.errors.list->count : 0;
+  const hp_errors *errors = hp_tokenizer_errors(&s->engine->tokenizer);
+  return errors ? errors->count : 0;
 }
 
 /* Reads a token that ends in the piece. */
@@ -227,7 +229,7 @@ static int next_written(hp_scripts *s, uint32_t bottom, hp_token *token) {
 
 /* Builds a token that begins in written text. It may run a script that writes. */
 static void build(hp_engine *engine, const hp_token *token) {
-  hp_tag_watch *watch = engine->builder.observers.watch;
+  hp_tag_watch *watch = hp_watch_of(&engine->builder);
   if (watch) watch->text_is_written = true;
   engine->tokens++;
   if (hp_engine_is_limited(engine))
@@ -247,7 +249,7 @@ static void flush(hp_scripts *s, uint32_t index) {
   if (piece->at == piece->end || use == HP_TEXT_WHOLE) return;
   uint32_t count = error_count(s);
   hp_tokenizer_input saved = hp_tokenizer_set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
-  t->errors.count_before = count;
+  hp_tokenizer_begin_errors(t, count);
   hp_token token;
   bool read = hp_flush_text(t, &token, use == HP_TEXT_WHITE_FIRST);
   piece->at = (size_t)(t->at - piece->bytes);

@@ -106,7 +106,7 @@ static hp_outcome run_driver(hp_session *session, const hp_config *config, const
 static bool may_reach_limit(const hp_session *session, const hp_limits *limits, uint64_t memory_limit,
                             const hpar_document *document, hpar_status status) {
   if (status == HPAR_LIMIT_NODES || status == HPAR_LIMIT_MEMORY) return true;
-  return status == HPAR_OK && ((limits->nodes && session->engine.builder.node_count > limits->nodes) ||
+  return status == HPAR_OK && ((limits->nodes && hp_node_count(&session->engine.builder) > limits->nodes) ||
                                (memory_limit && hpar_document_memory(document) > memory_limit / 2));
 }
 
@@ -196,7 +196,7 @@ static hpar_status parse_whole(hp_session *session, hp_config *config, const cha
 #if HPAR_PARALLEL
     config->parallel.validates = false; /* in a second round */
 #endif
-    const hp_encoding *declared = session->engine.builder.encoding.declared;
+    const hp_encoding *declared = hp_changed_encoding(&session->engine.builder);
     if (declared) sniffed = (hp_sniffed){declared, HP_ENCODING_FROM_LATE_META, true};
     /* Scripts run once: a limit that a script returns does not repeat the parse. */
     if (!again && result->driver == HP_DRIVER_PARALLEL && !hp_config_runs_scripts(config) &&
@@ -242,7 +242,7 @@ hpar_status hp_parse_input(hp_session *session, hp_config *config, const char *b
                            hpar_document *document) {
   hpar_status status = parse_in_place(session, config, bytes, length, begin, document);
   if (status == HPAR_OK || hp_is_limit(status)) {
-    if (config->copy_input) document->input.source = document->input.owned_source;
+    if (config->copy_input) hp_input_use_copy(&document->input);
     session->result.total_ns = hp_now() - begin;
 #if HPAR_PARALLEL
     hp_session_note_waits(session, config, length);
@@ -259,7 +259,7 @@ enum { MIN_TIMED_BYTES = 64 }; /* shorter feeds are not timed */
 
 /* Requires: no thread works for the feed. */
 static void release_document(hp_feed *feed) {
-  if (feed->document) feed->document->abandon = NULL;
+  if (feed->document) hp_document_set_feeder(feed->document, NULL, NULL);
   if (feed->document && feed->config.resources.callback) hp_published_input_close(&feed->published);
   feed->document = NULL;
   hp_stream_close(&feed->stream);
@@ -293,10 +293,7 @@ void hp_feed_abandon(hp_feed *feed) {
   feed->active = false;
 }
 
-static void hold_document(hp_feed *feed) {
-  feed->document->abandon = lose_document;
-  feed->document->feeder = feed;
-}
+static void hold_document(hp_feed *feed) { hp_document_set_feeder(feed->document, lose_document, feed); }
 
 static hp_feed_way first_way(hp_feed *feed) {
   hp_config *config = &feed->config;
@@ -343,7 +340,7 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
   if (status == HPAR_OK)
     status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
                             !config->fragment, offsets);
-  feed->stream.is_shared = reports;
+  hp_stream_share(&feed->stream, reports);
   feed->request.text = document->text.base;
   if (status != HPAR_OK) return fail(feed, status);
   hold_document(feed);
@@ -387,7 +384,8 @@ static void parse_on(hp_feed *feed, bool last) {
   size_t available = stream->text->length;
   if (!feed->open) {
     feed->request.trace = hp_begin_trace(session, &feed->config, feed->begin);
-    feed->request.tentative = stream->sniffed.certain || feed->config.fragment ? NULL : hp_stream_encoding(stream);
+    feed->request.tentative =
+        hp_stream_sniffed(stream)->certain || feed->config.fragment ? NULL : hp_stream_encoding(stream);
     hp_open_request(session, &feed->config, &feed->request);
     feed->open = true;
   }
@@ -420,15 +418,15 @@ static hp_outcome parse_some(hp_feed *feed, bool last, hpar_status *status) {
 static void note_meta(hp_feed *feed) {
   hp_stream *stream = &feed->stream;
   const hp_builder *b = &feed->session->engine.builder;
-  if (!feed->open || stream->sniffed.certain || b->encoding.tentative || !feed->request.tentative) return;
-  if (hp_stream_keep_encoding(stream, b->encoding.declared)) feed->agreed = true;
+  if (!feed->open || hp_stream_sniffed(stream)->certain || b->encoding.tentative || !feed->request.tentative) return;
+  if (hp_stream_keep_encoding(stream, hp_changed_encoding(b))) feed->agreed = true;
 }
 
 static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
   hp_session_stop(feed->session);
   hp_session_restart_resources(feed->session, &feed->request);
   hpar_status status = hp_stream_recall(&feed->stream);
-  feed->document->abandon = NULL;
+  hp_document_set_feeder(feed->document, NULL, NULL);
   if (status == HPAR_OK) hp_document_reset(feed->document);
   hold_document(feed);
   feed->session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
@@ -440,8 +438,8 @@ static hpar_status begin_again(hp_feed *feed, hp_sniffed sniffed, bool last) {
 /* Returns true if the text may be parsed. Scripts wait until the encoding of the page is known. */
 static bool may_parse(const hp_feed *feed, bool last) {
   const hp_stream *stream = &feed->stream;
-  if (!stream->begun || stream->needs_fallback) return false;
-  return last || !hp_config_runs_scripts(&feed->config) || stream->sniffed.encoding;
+  if (!hp_stream_is_readable(stream)) return false;
+  return last || !hp_config_runs_scripts(&feed->config) || hp_stream_sniffed(stream)->encoding;
 }
 
 /* Parses the decoded text, in at most three encodings. `begin`: when the decoding began, if it is
@@ -453,14 +451,14 @@ static hpar_status parse_decoded(hp_feed *feed, bool timed, uint64_t begin, bool
     if (timed) feed->decode_ns += hp_now() - begin;
     hp_outcome outcome = HP_OUTCOME_DONE;
     if (status == HPAR_OK && may_parse(feed, last)) outcome = parse_some(feed, last, &status);
-    if (outcome != HP_OUTCOME_RESTART && (status != HPAR_OK || !stream->needs_fallback)) break;
+    if (outcome != HP_OUTCOME_RESTART && (status != HPAR_OK || !hp_stream_needs_fallback(stream))) break;
     timed = true;
     begin = hp_now();
-    if (stream->needs_fallback) {
+    if (hp_stream_needs_fallback(stream)) {
       hp_sniffed fallback = {&hp_windows1252, HP_ENCODING_FROM_FALLBACK, false};
       status = begin_again(feed, fallback, last);
     } else {
-      hp_sniffed declared = {feed->session->engine.builder.encoding.declared, HP_ENCODING_FROM_LATE_META, true};
+      hp_sniffed declared = {hp_changed_encoding(&feed->session->engine.builder), HP_ENCODING_FROM_LATE_META, true};
       status = begin_again(feed, declared, last);
     }
   }
@@ -480,12 +478,11 @@ static hpar_status go_on(hp_feed *feed, const char *bytes, size_t length, bool l
  * only if all of them are valid, as in parse_whole. */
 static hpar_status look_past_limit(hp_feed *feed, const char *bytes, size_t length, bool last) {
   hp_stream *stream = &feed->stream;
-  bool is_undeclared = !stream->sniffed.encoding || feed->agreed;
-  if (!is_undeclared || stream->replaced || hp_stream_check(stream, bytes, length, last)) return feed->limit;
-  stream->held_count = 0; /* of bytes after the limit */
-  stream->replaced = true;
-  stream->needs_fallback = !feed->agreed;
-  hpar_status status = stream->needs_fallback ? parse_decoded(feed, true, hp_now(), false) : HPAR_OK;
+  bool is_undeclared = !hp_stream_sniffed(stream)->encoding || feed->agreed;
+  if (!is_undeclared || hp_stream_has_replaced(stream) || hp_stream_check(stream, bytes, length, last))
+    return feed->limit;
+  hp_stream_note_invalid(stream, feed->agreed);
+  hpar_status status = hp_stream_needs_fallback(stream) ? parse_decoded(feed, true, hp_now(), false) : HPAR_OK;
   return status == HPAR_OK ? feed->limit : status;
 }
 
@@ -542,13 +539,13 @@ static hpar_status finish(hp_feed *feed) {
     if (status == HPAR_OK) status = feed->limit;
   }
   if (status != HPAR_OK && !hp_is_limit(status)) return status;
-  if (!stream->sniffed.encoding || (feed->agreed && !stream->replaced))
-    stream->sniffed = (hp_sniffed){&hp_utf8, HP_ENCODING_FROM_VALID_UTF8, true};
+  if (!hp_stream_sniffed(stream)->encoding || (feed->agreed && !hp_stream_has_replaced(stream)))
+    hp_stream_set_utf8(stream);
   bool limited = hp_is_limit(status) && status != HPAR_LIMIT_INPUT;
   hp_request request = feed->request;
   request.length = stream->text->length;
   session->result.decode_ns = feed->decode_ns;
-  hpar_status closed = hp_close_request(session, &feed->config, &request, &stream->sniffed, limited);
+  hpar_status closed = hp_close_request(session, &feed->config, &request, hp_stream_sniffed(stream), limited);
   return closed == HPAR_OK ? status : closed;
 }
 
@@ -557,7 +554,7 @@ static hpar_status parse_collected(hp_feed *feed) {
   const hp_buffer *source = &feed->document->source;
   hpar_status status = check_cuts(feed, source->length);
   if (status != HPAR_OK) return status;
-  feed->document->abandon = NULL;
+  hp_document_set_feeder(feed->document, NULL, NULL);
   status = parse_whole(feed->session, &feed->config, source->base, source->length, feed->begin, feed->document);
   return status == HPAR_OK ? feed->limit : status;
 }

@@ -60,7 +60,7 @@ void hp_session_stop(hp_session *session) {
 /* Replaces the html element that represents a fragment's root by its children. */
 static void unwrap_fragment(hpar_document *document) {
   char *base = document->range.base;
-  document->is_fragment = true;
+  hp_document_mark_fragment(document);
   hp_ref html = hp_node_at(base, document->root)->first;
   while (html && hp_node_at(base, html)->kind != HPAR_NODE_ELEMENT) html = hp_node_at(base, html)->next;
   if (!html) return; /* a limit ended the parse earlier */
@@ -72,8 +72,7 @@ bool hp_is_limit(hpar_status status) { return status >= HPAR_LIMIT_DEPTH && stat
 
 void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates) {
   if (!limit || limit >= document->range.size) return;
-  document->range.limit = (size_t)limit;
-  document->range.estimates = estimates;
+  hp_range_set_limit(&document->range, (size_t)limit, estimates);
 }
 
 #if HPAR_PARALLEL
@@ -238,7 +237,7 @@ static hpar_status finish_resources(void *finder) {
 void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request) {
   hp_engine *engine = &session->engine;
   hp_engine_open(engine, request);
-  engine->builder.node_count = 1; /* the document */
+  hp_set_node_count(&engine->builder, 1); /* the document */
   if (hp_config_runs_scripts(config)) hp_scripts_begin(&session->scripts, &config->script, engine, request->trace);
   if (!config->fragment) return;
   if (!hp_builder_parse_context(&engine->builder, config->fragment)) {
@@ -306,7 +305,7 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
   hp_engine *engine = &session->engine;
   if (config->fragment) {
     unwrap_fragment(request->document);
-    engine->builder.node_count--;
+    hp_uncount_node(&engine->builder);
   }
   hpar_status status = finish_errors(session, request, limited);
   if (status == HPAR_OK && request->watch && hp_finder_waits(&session->finder))
@@ -324,7 +323,7 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
   result->bytes = request->length;
   result->by_jemalloc = request->document->range.by_jemalloc;
   result->tokens = engine->tokens;
-  result->nodes = engine->builder.node_count;
+  result->nodes = hp_node_count(&engine->builder);
   result->parse_errors = engine->errors.seen;
   return HPAR_OK;
 }

@@ -106,7 +106,7 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .chunk = chunk,
       .hypothesis = hypothesis,
       .stops = strategy->stops,
-      .fast_path = is_plain && !w->engine.builder.flags.takes_slowly,
+      .fast_path = is_plain && !hp_takes_slowly(&w->engine.builder),
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
       .checked_segments = chunk->log.segment_count,
@@ -139,7 +139,7 @@ static bool is_at_end(chunk_run *r) {
   const hp_tokenizer *tokenizer = &w->engine.tokenizer;
   while (r->at >= chunk->limit && hp_chunk_goes_on(chunk)) {
   }
-  if (r->at >= chunk->limit && b->mode != HP_IN_TEXT && (!b->flags.ignore_lf || is_at_tag(tokenizer)) &&
+  if (r->at >= chunk->limit && b->mode != HP_IN_TEXT && (!hp_ignores_lf(b) || is_at_tag(tokenizer)) &&
       tokenizer->content == HP_CONTENT_DATA) {
     w->outer.now.end = r->at;
     hp_worker_end_segment(w, &chunk->log, HP_ENDS_CLEAN);
@@ -199,7 +199,7 @@ static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind) {
     r->at = (uint32_t)(plain.from - text);
     outer->now.tokens += plain.tokens;
   }
-  if (w->engine.builder.speculative.has_raw_text) r->may_restart = false;
+  if (hp_speculative_of(&w->engine.builder)->has_raw_text) r->may_restart = false;
   *kind = plain.kind;
   if (plain.end == HP_PLAIN_OVER && outer->poisoned) {
     outer->now.tokens--; /* the last token is part of no segment */
@@ -211,7 +211,7 @@ static inline hp_plain_end build_plain_tokens(chunk_run *r, int *kind) {
 /* Returns whether the current node has raw text of which the worker has built nothing. */
 static bool is_at_raw_text(const hp_worker *w) {
   const hp_builder *b = &w->engine.builder;
-  return b->mode == HP_IN_TEXT && !b->flags.ignore_lf && b->stack.depth &&
+  return b->mode == HP_IN_TEXT && !hp_ignores_lf(b) && b->stack.depth &&
          !hp_node_at(b->base, b->stack.top->node)->first;
 }
 
@@ -288,13 +288,13 @@ static void split_token(chunk_run *r) {
   if (b->stack.depth && !row) confident = (confident & ~hp_questions_reopened(b, NULL)) | hp_questions_of(b, r->token);
   outer->now.end = r->at; /* "</>" may precede the token's own start */
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
-  if (is_start(r->token, HP_ATOM_A)) b->speculative.splits_a = false;
+  if (is_start(r->token, HP_ATOM_A)) hp_speculative_of(b)->splits_a = false;
   /* The next segment has the errors of the token. */
   log->segments[log->segment_count - 1].observed_to.errors = r->errors_before;
   if (row) outer->fostered = false;
   hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack.entries[0].ns);
   outer->confident = confident;
-  b->speculative.unsure &= ~confident;
+  hp_speculative_of(b)->unsure &= ~confident;
   outer->disposition = HP_DISPOSITION_LOCAL;
   hp_speculative_token(b, r->token);
 }
@@ -325,7 +325,7 @@ static progress defer_token(chunk_run *r) {
   if (r->predicts_mode) predict_outer_context(r, &mode, &ns);
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
-  if (is_end(t, HP_ATOM_A)) w->engine.builder.speculative.splits_a = false;
+  if (is_end(t, HP_ATOM_A)) hp_speculative_of(&w->engine.builder)->splits_a = false;
   if (t->kind == HP_TOKEN_EOF) {
     note_waste(r);
     return STOP;
@@ -422,11 +422,11 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   w->outer.ask_at = plan->ask_every ? run.begin : UINT32_MAX;
   w->outer.minimise_log = run.predicts_mode && hp_chooses_dispositions(strategy);
   w->outer.checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes;
-  w->engine.builder.speculative.has_raw_text = false;
-  w->engine.builder.speculative.splits_a =
+  hp_speculative_of(&w->engine.builder)->has_raw_text = false;
+  hp_speculative_of(&w->engine.builder)->splits_a =
       w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
   w->outer.follows = w->outer.minimise_log ? run.begin : 0;
-  w->engine.builder.speculative.unsure = w->outer.follows ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
+  hp_speculative_of(&w->engine.builder)->unsure = w->outer.follows ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;
     widen_input(&w->engine.tokenizer, request, chunk);

@@ -136,7 +136,8 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
 /* Returns whether the worker defers the start tag of a table part. */
 static bool defers_table_part(const hp_builder *b, hp_atom name) {
   if (has(b, HP_ATOM_TABLE)) return false;
-  if (b->speculative.foreign_base) return true; /* it pops foreign elements of the outer context */
+  /* It pops foreign elements of the outer context. */
+  if (hp_read_speculative(b)->foreign_base) return true;
   switch (name) {
     case HP_ATOM_TD:
     case HP_ATOM_TH:
@@ -180,7 +181,7 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
     case HP_ATOM_BODY:
     case HP_ATOM_FRAMESET:
     case HP_ATOM_SELECTEDCONTENT: return true;
-    case HP_ATOM_SCRIPT: return b->speculative.defers_scripts;
+    case HP_ATOM_SCRIPT: return hp_read_speculative(b)->defers_scripts;
     case HP_ATOM_STYLE:
     case HP_ATOM_TEMPLATE: return false;
     case HP_ATOM_CAPTION:
@@ -198,7 +199,7 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   switch (t->name) {
     case HP_ATOM_PLAINTEXT:
     case HP_ATOM_OPTGROUP: return b->stack.depth == 0; /* depends on a select in scope */
-    case HP_ATOM_FORM: return !b->pointers.form_known && hp_outer_of(b)->form_may_be_open;
+    case HP_ATOM_FORM: return !hp_knows_form(b) && hp_outer_of(b)->form_may_be_open;
     case HP_ATOM_SELECT: return b->stack.depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
     case HP_ATOM_RB:
     case HP_ATOM_RP:
@@ -232,8 +233,9 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   }
   if (hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE)) return true;
   switch (t->name) {
-    case HP_ATOM_FORM: return !b->pointers.form_known;
-    case HP_ATOM_P: return !found && !higher(scope, b->stack.last[HP_ATOM_BUTTON]) && !(b->speculative.assumed & P);
+    case HP_ATOM_FORM: return !hp_knows_form(b);
+    case HP_ATOM_P:
+      return !found && !higher(scope, b->stack.last[HP_ATOM_BUTTON]) && !(hp_read_speculative(b)->assumed & P);
     case HP_ATOM_LI: return !found && !higher(scope, higher(b->stack.last[HP_ATOM_OL], b->stack.last[HP_ATOM_UL]));
     case HP_ANY_HEADING:
       for (hp_atom name = HP_ATOM_H1; name <= HP_ATOM_H6; name++)
@@ -262,7 +264,7 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
 /* Returns whether the end tag may run a script of SVG. Scripts in a template of the worker never
  * run. */
 static bool may_run_script(const hp_builder *b, const hp_token *t) {
-  return b->speculative.defers_scripts && t->name == HP_ATOM_SCRIPT && current(b)->name == HP_ATOM_SCRIPT &&
+  return hp_read_speculative(b)->defers_scripts && t->name == HP_ATOM_SCRIPT && current(b)->name == HP_ATOM_SCRIPT &&
          !b->stack.last[HP_ATOM_TEMPLATE];
 }
 
@@ -322,7 +324,8 @@ static bool may_close_outer_item(const hp_builder *b, const hp_token *t) {
 static bool is_lone_text(const hp_builder *b, const hp_token *t) {
   const hp_tokenizer *tokenizer = b->tokenizer;
   const hp_outer_context *outer = hp_outer_of(b);
-  if (t->kind != HP_TOKEN_TEXT || outer->now.tokens || b->speculative.run_tokens || !outer->minimise_log || !tokenizer)
+  if (t->kind != HP_TOKEN_TEXT || outer->now.tokens || hp_read_speculative(b)->run_tokens || !outer->minimise_log ||
+      !tokenizer)
     return false;
   return tokenizer->end - tokenizer->at > 1 && tokenizer->at[0] == '<' && tokenizer->at[1] == '/';
 }
@@ -385,14 +388,14 @@ uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) { return 
 static __attribute__((noinline)) void update_unsure(hp_builder *b, const hp_token *t) {
   bool is_scoped = t->name == HP_ATOM_SELECT || t->name == HP_ATOM_BUTTON || t->name == HP_ATOM_NOBR;
   if (t->kind == HP_TOKEN_START_TAG) {
-    if (is_scoped) b->speculative.unsure |= SCOPE;
+    if (is_scoped) hp_speculative_of(b)->unsure |= SCOPE;
   } else if (t->kind == HP_TOKEN_END_TAG) {
     if (is_scoped)
-      b->speculative.unsure &= ~(uint32_t)SCOPE;
+      hp_speculative_of(b)->unsure &= ~(uint32_t)SCOPE;
     else if (hp_html_tag(t->name) & (HP_TAG_SCOPE | HP_TAG_TABLE_PART))
-      b->speculative.unsure = 0;
+      hp_speculative_of(b)->unsure = 0;
     else if (hp_html_tag(t->name) & HP_TAG_SPECIAL)
-      b->speculative.unsure &= ~(uint32_t)P;
+      hp_speculative_of(b)->unsure &= ~(uint32_t)P;
   }
 }
 
@@ -401,10 +404,10 @@ void hp_reopen_questions(hp_builder *b, const hp_token *t) {
   uint32_t own = own_questions(b);
   outer->confident &= ~reopened(b, t, own);
   if (own & (P | SCOPE)) {
-    b->speculative.unsure |= own & (P | SCOPE);
+    hp_speculative_of(b)->unsure |= own & (P | SCOPE);
     if (own & P) outer->follows = 0;
   }
-  if (t && (b->speculative.unsure || t->kind == HP_TOKEN_START_TAG)) update_unsure(b, t);
+  if (t && (hp_speculative_of(b)->unsure || t->kind == HP_TOKEN_START_TAG)) update_unsure(b, t);
 }
 
 bool hp_splits_row(const hp_token *t) { return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_TR; }
@@ -421,7 +424,7 @@ static bool should_split_row(const hp_builder *b) {
  * context probably has an `a`. The adoption agency would move or close the worker's elements. */
 static bool should_split_a(const hp_builder *b, const hp_token *t) {
   bool marker;
-  if (!b->speculative.splits_a || !is_start(t, HP_ATOM_A) || b->mode != HP_IN_BODY ||
+  if (!hp_read_speculative(b)->splits_a || !is_start(t, HP_ATOM_A) || b->mode != HP_IN_BODY ||
       hp_outer_of(b)->base_mode != HP_IN_BODY)
     return false;
   if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML) return false;
@@ -434,18 +437,18 @@ static bool should_split_a(const hp_builder *b, const hp_token *t) {
 static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const hp_token *t) {
   hp_outer_context *outer = hp_outer_of(b);
   if (t->kind != HP_TOKEN_START_TAG || current(b)->scope || b->stack.entries[0].ns != HPAR_NAMESPACE_HTML) return false;
-  uint32_t questions = hp_questions_of(b, t) & b->speculative.unsure & ~b->speculative.assumed;
+  uint32_t questions = hp_questions_of(b, t) & hp_speculative_of(b)->unsure & ~hp_speculative_of(b)->assumed;
   if (b->stack.last[HP_ATOM_P] || b->stack.last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
   if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
   if (questions & P && outer->follows) {
-    if (!follows_open_p(b->tokenizer->base, outer->follows)) b->speculative.unsure &= ~(uint32_t)P;
+    if (!follows_open_p(b->tokenizer->base, outer->follows)) hp_speculative_of(b)->unsure &= ~(uint32_t)P;
     outer->follows = 0;
   }
-  return questions & b->speculative.unsure;
+  return questions & hp_speculative_of(b)->unsure;
 }
 
 static inline bool is_unsure(const hp_builder *b) {
-  return b->speculative.unsure & ~b->speculative.assumed && current(b)->ns == HPAR_NAMESPACE_HTML;
+  return hp_read_speculative(b)->unsure & ~hp_read_speculative(b)->assumed && current(b)->ns == HPAR_NAMESPACE_HTML;
 }
 
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
@@ -456,7 +459,7 @@ hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
     return HP_DISPOSITION_LOCAL;
   uint32_t questions = hp_questions_of(b, t) & ~hp_outer_of(b)->confident;
   hp_outer_of(b)->confident |= questions;
-  b->speculative.unsure &= ~questions;
+  hp_speculative_of(b)->unsure &= ~questions;
   return questions ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_LOCAL;
 }
 

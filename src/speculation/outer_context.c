@@ -13,14 +13,14 @@
 
 static void poison(hp_builder *b) {
   hp_outer_give_up(hp_outer_of(b));
-  b->speculative.plain_limit = NULL;
+  hp_speculative_of(b)->plain_limit = NULL;
 }
 
 static uint8_t mode(const hp_builder *b) { return hp_outer_of(b)->base_mode; }
 
 static void log_assumption(hp_builder *b, hp_assumption question, hp_atom name) {
   hp_segment *s = &hp_outer_of(b)->now;
-  b->speculative.assumed |= 1u << question;
+  hp_speculative_of(b)->assumed |= 1u << question;
   switch (question) {
     case HP_ASSUME_NOT_IN_SCOPE:
       switch (name) {
@@ -53,9 +53,9 @@ static void log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
     return;
   }
   if (ours > UINT8_MAX) ours = UINT8_MAX;
-  b->speculative.ark_assumed[index] = (uint8_t)ours;
+  hp_speculative_of(b)->ark_assumed[index] = (uint8_t)ours;
   if (s->assumes.formatting_names >> index & 1) return; /* there is none, as assumed */
-  b->speculative.assumed |= 1u << HP_ASSUME_NOAHS_ARK;
+  hp_speculative_of(b)->assumed |= 1u << HP_ASSUME_NOAHS_ARK;
   if (s->assumes.ark[index] < ours) s->assumes.ark[index] = (uint8_t)ours;
 }
 
@@ -84,7 +84,7 @@ static bool takes(hp_builder *b, const hp_token *t) {
 
 void hp_outer_open(hp_outer_context *outer, hp_builder *b) {
   static const hp_outer_owner owner = {log_assumption, log_ark, poison, mode, takes, goes_on};
-  b->speculative = (hp_speculative_state){.owner = &owner, .outer = outer};
+  *hp_speculative_of(b) = (hp_speculative_state){.owner = &owner, .outer = outer};
 }
 
 void hp_outer_begin(hp_outer_context *outer, uint32_t start, uint8_t mode, uint8_t ns) {

@@ -57,7 +57,7 @@ static inline hp_disposition hp_outer_take_disposition(hp_outer_context *outer) 
   return disposition;
 }
 
-static inline hp_outer_context *hp_outer_of(const hp_builder *builder) { return builder->speculative.outer; }
+static inline hp_outer_context *hp_outer_of(const hp_builder *builder) { return hp_read_speculative(builder)->outer; }
 
 /*** prediction ***/
 

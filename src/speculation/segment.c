@@ -103,7 +103,7 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
 
 /* Ends the segment's errors and resources. Segments without both keep zeros. */
 static __attribute__((noinline)) void end_observed(hp_worker *w, const hp_log *log) {
-  if (w->engine.builder.observers.watch) hp_finder_end_segment(&w->finder);
+  if (hp_watch_of(&w->engine.builder)) hp_finder_end_segment(&w->finder);
   w->outer.now.observed_to.errors = log->errors.count;
   w->outer.now.observed_to.sightings = log->sightings.count;
 }
@@ -121,7 +121,7 @@ static void prefetch_next(const hp_log *log) {
 /* Notes what the segment and its deferred token do to the form element pointer. Forms in a template
  * of the outer context can make the note wrong, but not the log. */
 static void note_form(hp_outer_context *outer, const hp_builder *b, hp_segment_end ends) {
-  if (b->pointers.form_known) outer->form_may_be_open = b->pointers.form;
+  if (hp_knows_form(b)) outer->form_may_be_open = hp_form_pointer(b);
   const hp_token *t = &outer->token;
   if (ends != HP_ENDS_DEFER) return;
   if (t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_FORM) outer->form_may_be_open = true;
@@ -134,13 +134,13 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_unwind *unwind = &w->engine.unwind;
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
-  if (b->flags.is_special) end_observed(w, log);
+  if (hp_builds_specially(b)) end_observed(w, log);
   s->ends = (uint8_t)ends;
   s->hazard = w->outer.poisoned;
   if (!hp_node_at(b->base, s->anchor)->first) s->anchor = 0; /* the next segment may use it */
-  s->assumes.questions = b->speculative.assumed;
-  s->misnested = b->speculative.misnested;
-  s->fostered = b->speculative.fostered;
+  s->assumes.questions = hp_speculative_of(b)->assumed;
+  s->misnested = hp_speculative_of(b)->misnested;
+  s->fostered = hp_speculative_of(b)->fostered;
   s->form_may_be_open = w->outer.form_may_be_open;
   note_form(&w->outer, b, ends);
   s->open_elements.first = log->open_count;
@@ -150,7 +150,8 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
   prefetch_next(log);
-  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A)) b->speculative.splits_a = true;
+  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A))
+    hp_speculative_of(b)->splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_speculative_clear(b);
   /* The anchor belongs to the log, which another thread may resume. */
@@ -158,7 +159,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
 }
 
 void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
-  if (w->engine.builder.observers.watch)
+  if (hp_watch_of(&w->engine.builder))
     hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].observed_to.sightings : 0);
   cut_log(log, segments);
 }
@@ -170,9 +171,9 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   *s = log->segments[--log->segment_count];
   if (!s->anchor) s->anchor = new_anchor(b);
   hp_speculative_begin_segment(b, s->anchor, s->assumes.base_mode, s->assumes.ns);
-  b->speculative.assumed = s->assumes.questions;
-  b->speculative.misnested = s->misnested;
-  b->speculative.fostered = s->fostered;
+  hp_speculative_of(b)->assumed = s->assumes.questions;
+  hp_speculative_of(b)->misnested = s->misnested;
+  hp_speculative_of(b)->fostered = s->fostered;
   w->outer.base_mode = s->assumes.base_mode;
   w->outer.poisoned = HP_HAZARD_NONE;
   w->outer.form_may_be_open = s->form_may_be_open;
@@ -183,13 +184,13 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->templates.count = s->templates.count;
   if (b->templates.count) memcpy(b->templates.modes, log->template_modes + s->templates.first, s->templates.count);
   hp_speculative_resume(b, &s->left);
-  b->speculative.unsure = 0;
+  hp_speculative_of(b)->unsure = 0;
   s->open_elements.count = s->formatting.count = s->templates.count = 0;
   log->open_count = s->open_elements.first;
   log->formatting_count = s->formatting.first;
   log->template_count = s->templates.first;
   log->errors.unwind = &w->engine.unwind;
-  b->observers.errors = request->max_errors ? &log->errors : NULL;
+  hp_observe_errors(b, request->max_errors ? &log->errors : NULL);
 }
 
 void hp_give_segment_up(hp_worker *w, hp_log *log, uint32_t end) {

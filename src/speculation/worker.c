@@ -159,9 +159,11 @@ static bool find_chunk_start(hp_tokenizer *tokenizer, const hp_start_state *stat
     if (found) skip_raw_text_end(tokenizer, scripting);
     return found;
   }
-  tokenizer->content = state->content;
-  if (tokenizer->content == HP_CONTENT_DATA) return true;
-  tokenizer->last_start_tag = state->raw_name;
+  if (state->content == HP_CONTENT_DATA) {
+    tokenizer->content = HP_CONTENT_DATA;
+    return true;
+  }
+  hp_tokenizer_begin_raw_text(tokenizer, state->content, state->raw_name);
   found = skip_raw_text_before(tokenizer, limit);
   tokenizer->content = HP_CONTENT_DATA;
   return found;
@@ -263,8 +265,8 @@ void hp_worker_open(hp_worker *w, const hp_request *request, const hp_fragment_c
   hp_builder *b = &w->engine.builder;
   hp_outer_open(&w->outer, b);
   b->fragment = *fragment;
-  b->speculative.defers_scripts = request->runs_scripts;
-  w->engine.tokenizer.cdata.is_foreign = hp_speculative_adjusted_current_node_is_foreign;
+  hp_speculative_of(b)->defers_scripts = request->runs_scripts;
+  hp_tokenizer_ask_foreign(&w->engine.tokenizer, hp_speculative_adjusted_current_node_is_foreign, b);
   hp_builder_watch(b, NULL);
   w->nanoseconds = w->predict_nanoseconds = 0;
 }
@@ -300,7 +302,7 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
 /* Empties the log and removes all hypotheses. */
 static void clear_work(hp_worker *w, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
-  if (w->engine.builder.observers.watch) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
+  if (hp_watch_of(&w->engine.builder)) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
   chunk->log.errors.limit = UINT32_MAX;
   chunk->log.errors.unwind = &w->engine.unwind;
   chunk->hypothesis_count = 0;
@@ -373,7 +375,7 @@ static hpar_status parse_as_planned(void *argument) {
   const hp_strategy *strategy = p->plan->strategy;
   clear_work(p->worker, p->chunk);
   (strategy->parse ? strategy->parse : parse)(p->worker, p->request, p->plan, p->chunk);
-  if (p->worker->engine.builder.observers.watch) hp_finder_flush(&p->worker->finder);
+  if (hp_watch_of(&p->worker->engine.builder)) hp_finder_flush(&p->worker->finder);
   return HPAR_OK;
 }
 

@@ -94,7 +94,7 @@ static uint32_t count_markers(const hp_builder *b, uint32_t marker) {
   uint32_t markers = 0;
   for (; marker > b->formatting.linked && markers < LAST_LENGTH; marker--)
     markers += !b->formatting.entries[marker - 1].node;
-  if (marker > b->formatting.marker) marker = b->formatting.marker;
+  if (marker > hp_last_marker(b)) marker = hp_last_marker(b);
   for (; marker && markers < LAST_LENGTH; marker = b->formatting.entries[marker - 1].previous) markers++;
   return markers;
 }

@@ -107,7 +107,7 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
         .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
         .mode = b->mode,
         .ns = hp_exact_adjusted_current_node(b)->ns,
-        .depth = b->stack.depth - b->stack.tombstones,
+        .depth = b->stack.depth - hp_tombstones(b),
         .formatting = list_length(b),
     };
   }

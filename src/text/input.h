@@ -87,6 +87,26 @@ typedef struct hp_input {
   size_t part_count;
 } hp_input;
 
+/* Lets the input use its copy of the source, if it has one. */
+static inline void hp_input_use_copy(hp_input *input) { input->source = input->owned_source; }
+
+/* An input that owns nothing. It can convert offsets while the original one grows: what the two
+ * share does not change. */
+typedef struct hp_input_copy {
+  hp_input input;
+  hp_checkpoints part; /* all its checkpoints, in an encoding other than UTF-8 */
+} hp_input_copy;
+
+static inline void hp_input_copy_set(hp_input_copy *copy, const hp_input *input) {
+  copy->input = *input;
+  if (input->part_count) copy->part = *input->checkpoints;
+}
+/* Returns the input of a copy, which stays at its place. */
+static inline const hp_input *hp_input_of_copy(hp_input_copy *copy) {
+  copy->input.checkpoints = &copy->part;
+  return &copy->input;
+}
+
 /* HPAR_ERROR_TOO_LARGE where the bytes or the text are more than HPAR_MAX_INPUT. `bytes` may be
  * NULL if there are none. On failure `input` is as it was. */
 HP_SHARED hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);
@@ -166,5 +186,11 @@ typedef struct hp_input_cursor {
 /* Returns the same as hp_input_offset. The conversion of ascending offsets reads each byte of the
  * source at most once. */
 uint64_t hp_input_offset_from(const hp_input *input, hp_input_cursor *cursor, uint64_t offset);
+
+/* Returns the same. Most inputs are UTF-8 without repairs, whose offsets differ by the byte order
+ * mark. */
+static inline uint64_t hp_input_source_offset(const hp_input *input, hp_input_cursor *cursor, uint32_t offset) {
+  return !input->source && !input->repair_count ? offset + input->bom : hp_input_offset_from(input, cursor, offset);
+}
 
 #endif

@@ -69,6 +69,27 @@ hpar_status hp_stream_end_map(hp_stream *stream);
 /* Makes the current encoding final, which may have the name of a late meta element; NULL: none.
  * Returns true if nothing has declared an encoding. */
 bool hp_stream_keep_encoding(hp_stream *stream, const hp_encoding *declared);
+/* Lets other threads convert offsets by copies of `input`. Requires: no byte has come. */
+static inline void hp_stream_share(hp_stream *stream, bool is_shared) { stream->is_shared = is_shared; }
+/* Returns true if the text so far may be parsed: its encoding is known, or it is UTF-8 so far. */
+static inline bool hp_stream_is_readable(const hp_stream *stream) { return stream->begun && !stream->needs_fallback; }
+/* Returns true if the bytes are not UTF-8, and nothing determines another encoding. */
+static inline bool hp_stream_needs_fallback(const hp_stream *stream) { return stream->needs_fallback; }
+/* Returns the bytes' encoding and its source. Without an encoding, they are UTF-8 so far. */
+static inline const hp_sniffed *hp_stream_sniffed(const hp_stream *stream) { return &stream->sniffed; }
+/* Returns true if there is some U+FFFD for invalid UTF-8. */
+static inline bool hp_stream_has_replaced(const hp_stream *stream) { return stream->replaced; }
+/* Notes that bytes for which hp_stream_check is false follow the text. `is_utf8`: a late meta
+ * element has declared UTF-8, so that they change no encoding. */
+static inline void hp_stream_note_invalid(hp_stream *stream, bool is_utf8) {
+  stream->held_count = 0; /* of these bytes */
+  stream->replaced = true;
+  stream->needs_fallback = !is_utf8;
+}
+/* Sets the encoding of bytes that nothing has declared, and that are all valid. */
+static inline void hp_stream_set_utf8(hp_stream *stream) {
+  stream->sniffed = (hp_sniffed){&hp_utf8, HP_ENCODING_FROM_VALID_UTF8, true};
+}
 /* Returns the encoding so far. */
 static inline const hp_encoding *hp_stream_encoding(const hp_stream *stream) {
   return stream->sniffed.encoding ? stream->sniffed.encoding : &hp_utf8;

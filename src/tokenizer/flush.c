@@ -116,17 +116,10 @@ static const char *white_end(const char *at, const char *end) {
   return at;
 }
 
-static void restore_errors(hp_errors *errors, const hp_errors *before) {
-  errors->count = before->count;
-  errors->greatest = before->greatest;
-  errors->limit = before->limit;
-  errors->seen = before->seen;
-}
-
 /* Drops the errors since `before` that report the end of the safe text as the end of the input. */
 static void drop_false_ends(hp_errors *errors, const hp_errors *before) {
   const uint32_t end = errors->count;
-  restore_errors(errors, before);
+  hp_errors_restore(errors, before);
   for (uint32_t i = before->count; i < end; i++) {
     const hp_error error = errors->items[i];
     if (error.code != HP_ERROR_EOF_IN_CDATA && error.code != HP_ERROR_EOF_IN_SCRIPT_HTML_COMMENT_LIKE_TEXT)
@@ -161,7 +154,7 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
     t->at = at;
     t->content = content;
     t->escape = escape;
-    if (t->errors.list) restore_errors(t->errors.list, &before);
+    if (t->errors.list) hp_errors_restore(t->errors.list, &before);
     return false;
   }
   if (content == HP_CONTENT_SCRIPT_DATA) t->escape = hp_script_escape_at(escape, at, safe);

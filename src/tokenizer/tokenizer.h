@@ -129,6 +129,30 @@ typedef struct hp_tokenizer {
   hp_tag_cache tags;
 } hp_tokenizer;
 
+/* Sets the list to which the tokenizer reports errors; NULL: none. */
+static inline void hp_tokenizer_report_errors(hp_tokenizer *t, hp_errors *errors) { t->errors.list = errors; }
+static inline const hp_errors *hp_tokenizer_errors(const hp_tokenizer *t) { return t->errors.list; }
+/* The errors of the next token begin after the first `count` of the list. */
+static inline void hp_tokenizer_begin_errors(hp_tokenizer *t, uint32_t count) { t->errors.count_before = count; }
+
+/* Sets the function that hp_cdata_question describes. */
+static inline void hp_tokenizer_ask_foreign(hp_tokenizer *t, bool (*is_foreign)(void *context), void *context) {
+  t->cdata.is_foreign = is_foreign;
+  t->cdata.context = context;
+}
+/* Returns whether text before "<![CDATA[" is not emitted yet. */
+static inline bool hp_tokenizer_holds_text(const hp_tokenizer *t) { return t->cdata.pending_text; }
+
+/* Continues in the contents of an element of this name. */
+static inline void hp_tokenizer_begin_raw_text(hp_tokenizer *t, hp_content content, hp_atom name) {
+  t->content = content;
+  t->last_start_tag = name;
+}
+/* Returns whether the end tag of this name is appropriate, outside of a script's escapes. */
+static inline bool hp_tokenizer_is_before(const hp_tokenizer *t, hp_atom name) {
+  return !t->escape && t->last_start_tag == name;
+}
+
 /* Prepares the tokenizer for an input. Keeps the memory of an earlier use. Requires: all fields
  * are zero before the first use. Unwinds through the interner if memory is short. */
 HP_SHARED void hp_tokenizer_open(hp_tokenizer *tokenizer, hp_arena *nodes, hp_arena *bytes, hp_interner *interner);

@@ -430,6 +430,44 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   hp_speculative_state speculative;
 } hp_builder;
 
+/*** what other modules read and set ***/
+
+/* Returns what the owner of the outer context and the speculative builder share. */
+static inline hp_speculative_state *hp_speculative_of(hp_builder *b) { return &b->speculative; }
+static inline const hp_speculative_state *hp_read_speculative(const hp_builder *b) { return &b->speculative; }
+
+/* The next token's first line feed is ignored. */
+static inline bool hp_ignores_lf(const hp_builder *b) { return b->flags.ignore_lf; }
+static inline bool hp_foster_parents(const hp_builder *b) { return b->flags.foster_parenting; }
+static inline bool hp_takes_slowly(const hp_builder *b) { return b->flags.takes_slowly; }
+/* Errors, source offsets or a watch are requested. */
+static inline bool hp_builds_specially(const hp_builder *b) { return b->flags.is_special; }
+
+static inline hp_ref hp_form_pointer(const hp_builder *b) { return b->pointers.form; }
+static inline bool hp_knows_form(const hp_builder *b) { return b->pointers.form_known; }
+static inline uint32_t hp_linked_marker(const hp_builder *b) { return b->formatting.marker; }
+static inline uint32_t hp_tombstones(const hp_builder *b) { return b->stack.tombstones; }
+static inline bool hp_has_selectedcontent(const hp_builder *b) { return b->select.has_selectedcontent; }
+/* Returns the select of the walk over its options; 0: none. */
+static inline hp_ref hp_walked_select(const hp_builder *b) { return b->select.walk.select; }
+
+static inline hp_errors *hp_observed_errors(const hp_builder *b) { return b->observers.errors; }
+static inline void hp_observe_errors(hp_builder *b, hp_errors *errors) { b->observers.errors = errors; }
+static inline hp_tag_watch *hp_watch_of(const hp_builder *b) { return b->observers.watch; }
+
+static inline uint64_t hp_node_count(const hp_builder *b) { return b->node_count; }
+static inline void hp_set_node_count(hp_builder *b, uint64_t count) { b->node_count = count; }
+static inline void hp_count_nodes(hp_builder *b, uint64_t more) { b->node_count += more; }
+static inline void hp_uncount_node(hp_builder *b) { b->node_count--; }
+
+/* Returns the encoding for which the parse restarts, or that agrees with the tentative one. */
+static inline const hp_encoding *hp_changed_encoding(const hp_builder *b) { return b->encoding.declared; }
+
+static inline bool hp_script_has_written(const hp_builder *b) { return b->script.text_written; }
+static inline void hp_note_written_text(hp_builder *b) { b->script.text_written = true; }
+static inline bool hp_page_is_used_up(const hp_builder *b) { return b->script.page_is_used_up; }
+static inline void hp_note_page_is_used_up(hp_builder *b, bool is_used_up) { b->script.page_is_used_up = is_used_up; }
+
 static inline void hp_outer_forget_names(hp_builder *b) {
   memset(b->speculative.ark_assumed, 0, sizeof b->speculative.ark_assumed);
   b->speculative.a_assumed = false;

@@ -19,16 +19,11 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->tokenizer.end = text + request->length;
   engine->tokenizer.last = !request->more;
   if (request->decodes_values) engine->tokenizer.may_defer = false;
-  engine->tokenizer.cdata.is_foreign = hp_exact_adjusted_current_node_is_foreign;
-  engine->tokenizer.cdata.context = &engine->builder;
+  hp_tokenizer_ask_foreign(&engine->tokenizer, hp_exact_adjusted_current_node_is_foreign, &engine->builder);
   engine->builder.script.scripting = request->scripting;
   engine->builder.flags.source_offsets = request->source_offsets;
   engine->builder.encoding.tentative = request->tentative;
-  engine->errors.count = 0;
-  engine->errors.seen = 0;
-  engine->errors.greatest = 0;
-  engine->errors.limit = request->max_errors;
-  engine->errors.unwind = &engine->unwind;
+  hp_errors_open(&engine->errors, request->max_errors, &engine->unwind);
   hp_engine_report_errors(engine, request->max_errors ? &engine->errors : NULL);
   hp_builder_watch(&engine->builder, request->watch);
   engine->tokens = 0;
@@ -50,8 +45,7 @@ void hp_engine_open_inner(hp_engine *inner, hp_engine *outer, hpar_document *doc
   t->base = t->at = text;
   hp_tokenizer_extend(t, length, true);
   t->may_defer = false;
-  t->cdata.is_foreign = hp_exact_adjusted_current_node_is_foreign;
-  t->cdata.context = b;
+  hp_tokenizer_ask_foreign(t, hp_exact_adjusted_current_node_is_foreign, b);
   b->script.scripting = outer->builder.script.scripting;
   b->clock.deadline = outer->limits.deadline;
   if (outer->limits.depth) hp_stack_limit_depth(&b->stack, outer->limits.depth);
@@ -123,8 +117,7 @@ void hp_engine_begin_raw_text(hp_engine *engine) {
   hp_atom name = current(b)->name;
   b->original_mode = b->mode;
   b->mode = HP_IN_TEXT;
-  engine->tokenizer.content = hp_content_of(name, b->script.scripting);
-  engine->tokenizer.last_start_tag = name;
+  hp_tokenizer_begin_raw_text(&engine->tokenizer, hp_content_of(name, b->script.scripting), name);
 }
 
 void hp_engine_close(hp_engine *engine) {

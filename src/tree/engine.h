@@ -82,7 +82,8 @@ uint64_t hp_engine_hash(const hp_engine *engine);
 
 /* Sets the list that the tokenizer and the builder report errors to; NULL: none. */
 static inline void hp_engine_report_errors(hp_engine *engine, hp_errors *errors) {
-  engine->tokenizer.errors.list = engine->builder.observers.errors = errors;
+  engine->builder.observers.errors = errors;
+  hp_tokenizer_report_errors(&engine->tokenizer, errors);
 }
 /* Opens the tokenizer and the builder of an engine that parses a fragment of the document with the
  * memory of another engine. */

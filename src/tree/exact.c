@@ -118,8 +118,7 @@ hp_ref hp_exact_create_element(hp_builder *b, hp_atom name, uint8_t ns) {
   hp_ref ref = new_element(b, name, ns, 0, NULL);
   hp_node *node = node_at(b, ref);
   node->flags |= HP_FLAG_CREATED;
-  if (name == HP_ATOM_BASE && ns == HPAR_NAMESPACE_HTML)
-    atomic_store_explicit(&b->document->has_base, true, memory_order_relaxed);
+  if (name == HP_ATOM_BASE && ns == HPAR_NAMESPACE_HTML) hp_document_note_base(b->document);
   return ref;
 }
 

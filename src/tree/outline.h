@@ -90,15 +90,13 @@ typedef struct hp_outline {
   hp_outline_slot *slots;
   uint8_t *uses; /* by slot: hp_slot_use */
   uint32_t slot_capacity, use_capacity, slot_count;
-  uint32_t free_nodes;         /* a slot index, linked by node.parent; 0: none */
-  uint32_t loose, loose_limit; /* nodes that a sweep may free */
-  hp_ref origin;               /* of the next clone */
-  hp_ref root, unpushed;       /* the document; the node of elements that are not open */
-  hp_ref plain;                /* the node of all open elements that need none of their own */
-  hp_ref block;                /* of the attributes that the rules read of the current tag */
-  /* During the event of an insertion, the owner may set this to the node of an open element with
-   * the same `next`, for which hp_outline_may_share is true. */
-  hp_ref twin;
+  uint32_t free_nodes;              /* a slot index, linked by node.parent; 0: none */
+  uint32_t loose, loose_limit;      /* nodes that a sweep may free */
+  hp_ref origin;                    /* of the next clone */
+  hp_ref root, unpushed;            /* the document; the node of elements that are not open */
+  hp_ref plain;                     /* the node of all open elements that need none of their own */
+  hp_ref block;                     /* of the attributes that the rules read of the current tag */
+  hp_ref twin;                      /* see hp_outline_set_twin; else 0 */
   const struct hp_outline_tag *tag; /* the current tag, while the rules run */
 } hp_outline;
 
@@ -153,6 +151,9 @@ static inline hp_node *hp_outline_node(const hp_outline *outline, hp_ref node) {
 }
 /* Returns true if another element may share the node. */
 bool hp_outline_may_share(const hp_outline *outline, hp_ref node);
+/* Gives the element that is being inserted the node of an open element with the same `next`, for
+ * which hp_outline_may_share is true. Requires: the event of an insertion is running. */
+static inline void hp_outline_set_twin(hp_outline *outline, hp_ref node) { outline->twin = node; }
 /* Returns the bytes of heap memory. */
 size_t hp_outline_memory(const hp_outline *outline);
 

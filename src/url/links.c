@@ -103,7 +103,7 @@ bool hp_next_link(uint16_t bit, const char **at, const char *end, hpar_string *u
  * element has one. */
 static hpar_string base_url(const hpar_document *document) {
   const char *memory = document->range.base;
-  if (!atomic_load_explicit(&document->has_base, memory_order_relaxed)) return (hpar_string){NULL, 0};
+  if (!hp_document_has_base(document)) return (hpar_string){NULL, 0};
   for (hp_ref ref = document->root; ref; ref = hp_next_in_tree(memory, document->root, ref)) {
     const hp_node *node = hp_node_at(memory, ref);
     if (node->kind != HPAR_NODE_ELEMENT || node->name != HP_ATOM_BASE || node->ns != HPAR_NAMESPACE_HTML) continue;

@@ -42,7 +42,7 @@ uint64_t tag_hash_atom(hp_atom atom, tag_name_fn name_of, const void *table) {
 }
 
 uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn name_of, const void *table) {
-  uint64_t hash = mixed(b->mode, b->stack.depth - b->stack.tombstones);
+  uint64_t hash = mixed(b->mode, b->stack.depth - hp_tombstones(b));
   for (uint32_t i = 1; i <= b->stack.depth; i++) {
     const hp_open_element *e = &b->stack.entries[i];
     if (e->node) hash = mixed(hash, tag_hash_atom(e->name, name_of, table) << 2 | e->ns);
@@ -52,8 +52,8 @@ uint64_t tag_hash_state(const hp_builder *b, hpar_quirks quirks, tag_name_fn nam
     if (name != HP_NO_ATOM) hash = mixed(hash, name);
   }
   for (uint32_t i = 0; i < b->templates.count; i++) hash = mixed(hash, b->templates.modes[i]);
-  hash = mixed(hash, (unsigned)b->flags.frameset_ok | (unsigned)b->flags.ignore_lf << 1 |
-                         (unsigned)!b->pointers.head << 2 | (unsigned)!b->pointers.form << 3);
+  hash = mixed(hash, (unsigned)b->flags.frameset_ok | (unsigned)hp_ignores_lf(b) << 1 |
+                         (unsigned)!b->pointers.head << 2 | (unsigned)!hp_form_pointer(b) << 3);
   return mixed(hash, quirks);
 }
 

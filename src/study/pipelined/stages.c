@@ -36,7 +36,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
   s->predictor = config->predictor;
   s->taking_turns = taking_turns;
   s->has_events = false;
-  uint32_t usual = engine->builder.speculative.owner ? WORKERS_LENGTH : DEFAULT_LENGTH;
+  uint32_t usual = hp_speculative_of(&engine->builder)->owner ? WORKERS_LENGTH : DEFAULT_LENGTH;
   uint32_t length = config->buffer_tokens ? config->buffer_tokens : usual;
   if (!hp_ring_open(&s->ring, length, config->batch_tokens ? config->batch_tokens : DEFAULT_BATCH))
     hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
@@ -64,7 +64,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
 
 void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
   counters->predictor = hp_pipeline_predictor_name(s->predictor);
-  if (s->part.base) s->parse_request->document->range.in_parts += hp_range_part_used(&s->part);
+  if (s->part.base) hp_range_count_part(&s->parse_request->document->range, &s->part);
   s->parse_request->document->deferred_bytes += s->ahead.deferred_bytes;
   counters->buffer_tokens = s->ring.length;
   counters->batch_tokens = s->ring.batch;

@@ -10,7 +10,7 @@
 
 enum { HP_SCAN_COUNTED = 256 };
 
-typedef struct hp_scan_kernels {
+typedef struct hp_scan_kernels {                                      // value
   const char *name;                                                   /* "avx2", "neon" ... */
   const char *(*text)(const char *at, const char *end);               /* < & CR NUL */
   const char *(*raw)(const char *at, const char *end);                /* < CR NUL */
