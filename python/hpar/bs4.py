@@ -5,7 +5,8 @@
 >>> BeautifulSoup('<p>a<b>c', 'hpar').b.string
 'c'
 
-The soup equals that of "html5lib" where html5lib follows the standard. Tags have no line numbers.
+The soup equals that of "html5lib" where html5lib follows the standard. Each tag has the line and the column of the
+end of its start tag, as "html5lib" has them, unless the tag is implied.
 """
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ except ImportError:  # before 4.11
     DetectsXMLParsedAsHTML = None
 
 from . import _core
+from .places import Place, Places
 from .trees import NAMESPACES
 
 
@@ -30,7 +32,7 @@ class HparTreeBuilder(HTMLTreeBuilder):
 
     NAME = "hpar"
     features = [NAME]  # not "html" and the like: the import must not change what other soups are made by
-    TRACKS_LINE_NUMBERS = False
+    TRACKS_LINE_NUMBERS = True
 
     def prepare_markup(self, markup: Any, user_specified_encoding: Optional[str] = None,
                        document_declared_encoding: Optional[str] = None,
@@ -48,16 +50,21 @@ class HparTreeBuilder(HTMLTreeBuilder):
         if self.soup.parse_only is not None:
             warnings.warn("the tree builder hpar parses the whole document, and ignores parse_only", stacklevel=4)
         text = isinstance(markup, str)
-        document = _core.parse(markup, encoding=None if text else self._encoding)
+        places: Optional[Iterator[Place]] = None
+        lines = self.store_line_numbers
+        document = _core.parse(markup, encoding=None if text else self._encoding, positions=bool(lines))
+        if lines:
+            place = Places(markup, document.encoding)
+            places = (place(end - 1 if end > 0 else -1) for end in document._tag_ends())
         self.soup.original_encoding = None if text else str(document.encoding).lower()
-        _fill(self.soup, self, document._events())
+        _fill(self.soup, self, document._events(), places)
 
     def test_fragment_to_document(self, fragment: str) -> str:
         """Returns the fragment in a page."""
         return f"<html><head></head><body>{fragment}</body></html>"
 
 
-def _fill(soup: Any, builder: HparTreeBuilder, events: list[Any]) -> None:
+def _fill(soup: Any, builder: HparTreeBuilder, events: list[Any], places: Optional[Iterator[Place]]) -> None:
     """Links the objects of the soup. This is what BeautifulSoup.object_was_parsed does for a node at the end."""
     classes = soup.element_classes
     string_class, comment_class, tag_class = (classes.get(cls, cls) for cls in (NavigableString, Comment, Tag))
@@ -80,7 +87,9 @@ def _fill(soup: Any, builder: HparTreeBuilder, events: list[Any]) -> None:
             if attributes and not all(key.__class__ is str for key in attributes):
                 attributes = {key if key.__class__ is str else NamespacedAttribute(key[0], key[1], NAMESPACES[key[2]]):
                               value for key, value in attributes.items()}
-            node = tag_class(None, builder, name, NAMESPACES[namespace], None, attributes)
+            line, column = next(places) if places else (None, None)
+            node = tag_class(None, builder, name, NAMESPACES[namespace], None, attributes, sourceline=line,
+                             sourcepos=column)
             start = True
         elif len(event) == 1:
             node = comment_class(event[0])

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Optional
 
 from . import _core, trees
+from .places import Places
 
 _BUILDERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {"etree": (trees.to_etree, trees.etree_fragment), "dom": (trees.to_dom, trees.dom_fragment)}
 
@@ -21,7 +22,8 @@ def _builder(treebuilder: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         raise ValueError(f"there is no tree builder {treebuilder!r}; it is 'etree' or 'dom'") from None
 
 
-def _parse(data: Any, options: dict[str, Any]) -> _core.Document:
+def _read(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The page, and the options of hpar.parse() for it."""
     encoding = None
     for name in ("override_encoding", "transport_encoding"):
         encoding = encoding or options.pop(name, None)
@@ -29,9 +31,12 @@ def _parse(data: Any, options: dict[str, Any]) -> _core.Document:
         options.pop(name, None)  # the parser finds the encoding as the standard defines it
     if hasattr(data, "read"):
         data = data.read()
-    if isinstance(data, str):
-        encoding = None
-    return _core.parse(data, encoding=encoding, **options)
+    return data, {**options, "encoding": None if isinstance(data, str) else encoding}
+
+
+def _parse(data: Any, options: dict[str, Any]) -> _core.Document:
+    data, options = _read(data, options)
+    return _core.parse(data, **options)
 
 
 def parse(doc: Any, treebuilder: str = "etree", namespaceHTMLElements: bool = True, **kwargs: Any) -> Any:
@@ -60,12 +65,41 @@ class HTMLParser:
                  debug: bool = False) -> None:
         if strict:
             raise ValueError("strict is not supported")
-        self._tree, self._namespaces = tree, namespaceHTMLElements
+        self._builders, self._namespaces = _builder(tree), namespaceHTMLElements
+        self._last: Any = None
 
     def parse(self, stream: Any, **kwargs: Any) -> Any:
         """Parses a page."""
-        return parse(stream, self._tree, self._namespaces, **kwargs)
+        return self._run(0, stream, kwargs)
 
     def parseFragment(self, stream: Any, container: str = "div", **kwargs: Any) -> Any:
         """Parses a fragment."""
-        return parseFragment(stream, container, self._tree, self._namespaces, **kwargs)
+        return self._run(1, stream, {"fragment": container, **kwargs})
+
+    def _run(self, kind: int, stream: Any, options: dict[str, Any]) -> Any:
+        page, options = _read(stream, options)
+        self._last = page, options
+        document = _core.parse(page, **options)
+        self._encoding = document.encoding
+        return self._builders[kind](document, self._namespaces)
+
+    @property
+    def documentEncoding(self) -> Optional[str]:
+        """The encoding of the last page, or None for str."""
+        return None if self._last is None or isinstance(self._last[0], str) else str(self._encoding).lower()
+
+    @property
+    def errors(self) -> list[tuple[tuple[Optional[int], Optional[int]], str, dict[str, Any]]]:
+        """The parse errors of the last page as ((line, column), code, {}), with the standard's codes.
+
+        >>> parser = HTMLParser()
+        >>> _ = parser.parse('<!doctype html>\\n<p')
+        >>> parser.errors[0]
+        ((2, 2), 'eof-in-tag', {})
+        """
+        if self._last is None:
+            return []
+        page, options = self._last
+        document = _core.parse(page, max_errors=1 << 20, **options)
+        place = Places(page, document.encoding)
+        return [(place(offset), code, {}) for code, offset in document.errors]

@@ -117,7 +117,9 @@ def _fill_dom(document: Document, owner: Any, parent: Any, namespace_html: bool)
         elif len(event) == 2:
             parent.appendChild(owner.createProcessingInstruction(*event))
         else:
-            parent.appendChild(owner.implementation.createDocumentType(event[0], event[1] or None, event[2] or None))
+            doctype = owner.implementation.createDocumentType(event[0], event[1] or None, event[2] or None)
+            doctype.ownerDocument = owner
+            parent.appendChild(doctype)
 
 
 # Characters that XML, and therefore lxml, cannot have.

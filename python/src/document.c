@@ -427,7 +427,12 @@ static PyObject *document_sequence(PyObject *self, PyObject *list) {
 
 static PyObject *document_events(PyObject *self, PyObject *ignored) {
   (void)ignored;
-  return hp_py_events((hp_py_document *)self);
+  return hp_py_events((hp_py_document *)self, false);
+}
+
+static PyObject *document_tag_ends(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  return hp_py_events((hp_py_document *)self, true);
 }
 
 PyObject *hp_py_delegate(const char *module, const char *name, PyObject *self, PyObject *const *arguments,
@@ -601,6 +606,7 @@ static PyMethodDef methods[] = {
            ">>> doc.body.inner_html\n'<p>ab</p>'"),
     {"_columns", document_columns, METH_NOARGS, NULL},
     {"_events", document_events, METH_NOARGS, NULL},
+    {"_tag_ends", document_tag_ends, METH_NOARGS, NULL},
     {"_sequence", document_sequence, METH_O, NULL},
     {"_origin", document_origin, METH_NOARGS, NULL},
     {"_save", document_save, METH_NOARGS, NULL},

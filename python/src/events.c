@@ -18,6 +18,7 @@
 typedef struct writer {
   const hpar_document *tree;
   PyObject *list;
+  bool ends;            /* of the start tags, in place of events */
   hpar_node *templates; /* those whose contents the walk is in */
   size_t template_count, template_capacity;
 } writer;
@@ -77,6 +78,14 @@ static PyObject *event_of(const writer *w, hpar_node node) {
   }
 }
 
+/* Appends the offset of the end of the start tag, or -1. */
+static bool append_end(writer *w, hpar_node node) {
+  uint64_t start, end;
+  if (hpar_node_kind(w->tree, node) != HPAR_NODE_ELEMENT) return true;
+  bool tag = hpar_node_start_tag_range(w->tree, node, &start, &end);
+  return append(w, tag ? PyLong_FromUnsignedLongLong(end) : PyLong_FromLong(-1));
+}
+
 static bool enter_template(writer *w, hpar_node node) {
   if (w->template_count == w->template_capacity) {
     size_t capacity = 2 * w->template_capacity + 8;
@@ -109,10 +118,11 @@ static hpar_node ascend(writer *w, hpar_node node) {
 static bool write_events(writer *w) {
   hpar_node root = hpar_document_root(w->tree), node = hpar_node_first_child(w->tree, root), child;
   while (node) {
-    if (!append(w, event_of(w, node)) || !descend(w, node, &child)) return false;
+    if (!(w->ends ? append_end(w, node) : append(w, event_of(w, node))) || !descend(w, node, &child)) return false;
     for (; !child; node = ascend(w, node)) {
       if (node == root) return true;
-      if (hpar_node_kind(w->tree, node) == HPAR_NODE_ELEMENT && PyList_Append(w->list, Py_None)) return false;
+      if (!w->ends && hpar_node_kind(w->tree, node) == HPAR_NODE_ELEMENT && PyList_Append(w->list, Py_None))
+        return false;
       child = hpar_node_next(w->tree, node);
       if (child) break;
     }
@@ -121,8 +131,8 @@ static bool write_events(writer *w) {
   return true;
 }
 
-PyObject *hp_py_events(hp_py_document *d) {
-  writer w = {.tree = d->tree, .list = PyList_New(0)};
+PyObject *hp_py_events(hp_py_document *d, bool ends) {
+  writer w = {.tree = d->tree, .list = PyList_New(0), .ends = ends};
   if (w.list && !write_events(&w)) Py_CLEAR(w.list);
   free(w.templates);
   return w.list;

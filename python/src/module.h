@@ -306,7 +306,8 @@ PyObject *hp_py_table(hp_py_document *document);
 
 /*** events.c ***/
 
-PyObject *hp_py_events(hp_py_document *document);
+/* Returns the events of src/events.c, or for each start of an element the end of its tag in the input. */
+PyObject *hp_py_events(hp_py_document *document, bool ends);
 
 /*** many.c ***/
 

@@ -214,6 +214,36 @@ class Soups(unittest.TestCase):
         self.assertEqual([name for name in different if name not in KNOWN], [])
 
 
+@unittest.skipIf(html5lib is None, "html5lib not found (Debian: python3-html5lib)")
+class Interface(unittest.TestCase):
+    """Parts of the interface of html5lib besides its trees: what its tests test_parser2 and test_treewalkers use."""
+
+    def test_parser(self):
+        parser = own.HTMLParser()
+        self.assertEqual(parser.errors, [])
+        parser.parseFragment("<table><colgroup><col /></colgroup></table>")
+        self.assertEqual(parser.errors, [])
+        parser.parse("<!doctype html>\r\n<p>ä<b>\n</i>")
+        self.assertEqual(parser.errors[0], ((3, 0), "tree-construction", {}))
+        self.assertIsNone(parser.documentEncoding)
+        parser.parse(b"\xe4")
+        self.assertEqual(parser.documentEncoding, "windows-1252")
+        self.assertRaises(ValueError, own.HTMLParser, "lxml")
+
+    def test_doctype(self):
+        dom = own.parse("<!DOCTYPE html><p>a", "dom")
+        self.assertEqual(dom.cloneNode(True).toxml(), dom.toxml())
+        self.assertIs(dom.firstChild.ownerDocument, dom)
+
+    def test_walkers(self):
+        for builder in ("etree", "dom"):
+            walker = html5lib.treewalkers.getTreeWalker(builder)
+            for page in PAGES:
+                self.assertEqual(list(walker(own.parse(page, builder))), list(walker(html5lib.parse(page, builder))))
+                serialized = html5lib.serialize(html5lib.parse(page, builder), builder)
+                self.assertEqual(html5lib.serialize(own.parse(page, builder), builder), serialized)
+
+
 class Lxml(unittest.TestCase):
     def setUp(self):
         try:
