@@ -214,6 +214,19 @@ class Soups(unittest.TestCase):
         self.assertEqual([name for name in different if name not in KNOWN], [])
 
 
+def tokens(walker):
+    """What a tree walker of html5lib yields, with adjacent texts as one: html5lib leaves several in a minidom tree."""
+    result = []
+    for token in walker:
+        if "Characters" in token["type"] or token["type"] == "SpaceCharacters":
+            if result and result[-1]["type"] == "text":
+                result[-1]["data"] += token["data"]
+                continue
+            token = {"type": "text", "data": token["data"]}
+        result.append(token)
+    return result
+
+
 @unittest.skipIf(html5lib is None, "html5lib not found (Debian: python3-html5lib)")
 class Interface(unittest.TestCase):
     """Parts of the interface of html5lib besides its trees: what its tests test_parser2 and test_treewalkers use."""
@@ -239,7 +252,7 @@ class Interface(unittest.TestCase):
         for builder in ("etree", "dom"):
             walker = html5lib.treewalkers.getTreeWalker(builder)
             for page in PAGES:
-                self.assertEqual(list(walker(own.parse(page, builder))), list(walker(html5lib.parse(page, builder))))
+                self.assertEqual(tokens(walker(own.parse(page, builder))), tokens(walker(html5lib.parse(page, builder))))
                 serialized = html5lib.serialize(html5lib.parse(page, builder), builder)
                 self.assertEqual(html5lib.serialize(own.parse(page, builder), builder), serialized)
 
