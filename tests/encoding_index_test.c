@@ -1,5 +1,5 @@
 /* Compares the tables of the encodings with those that the system's iconv and the corrections of
- * the Encoding Standard give. `encoding_index_test --write` prints index_data.inc instead. */
+ * the Encoding Standard give. `encoding_index_test --write` prints index_data.c instead. */
 
 #include "base/bytes.h"
 #include "check.h"
@@ -240,13 +240,19 @@ static bool make_single_byte(const char *name, hp_character *table) {
 
 static unsigned column;
 
-static void put(unsigned byte) { column += (unsigned)printf(column ? ",%u" : "    %u", byte & 0xFF); }
-
-/* Ends a group of bytes. A line has at most 120 columns. */
-static void end_group(void) {
-  if (column < 100) return;
-  puts(",");
-  column = 0;
+/* Writes a byte of a string literal. A line has at most 119 columns. A digit that would continue an
+ * octal escape is one, too. */
+static void put(unsigned byte) {
+  static bool may_continue;
+  unsigned char c = (unsigned char)byte;
+  if (column >= 114) {
+    puts("\"");
+    column = 0;
+  }
+  if (!column) column += (unsigned)printf("    \"");
+  bool plain = c >= ' ' && c < 0x7F && c != '"' && c != '\\' && c != '?' && !(may_continue && c >= '0' && c < '8');
+  column += (unsigned)printf(plain ? "%c" : "\\%o", c);
+  may_continue = !plain && c < 0100;
 }
 
 static uint32_t code_point(const hp_character *character) {
@@ -288,7 +294,7 @@ static void put_code_point(uint32_t c, uint32_t last) {
 
 static void put_table(const hp_character *table, uint32_t size) {
   uint32_t last = 0;
-  for (uint32_t pointer = 0; pointer < size; end_group()) {
+  for (uint32_t pointer = 0; pointer < size;) {
     if (!table[pointer].utf8[0]) {
       pointer = put_gap(table, pointer, size);
       continue;
@@ -305,32 +311,29 @@ static void put_table(const hp_character *table, uint32_t size) {
 }
 
 static void begin_array(const char *name) {
-  printf("\nstatic const unsigned char packed_%s[] = {\n", name);
+  printf("\nconst unsigned char hp_packed_%s[] =\n", name);
   column = 0;
 }
 
 static int write_data(void) {
   puts("/* Characters of the encodings, packed for index.c. The system's iconv and the corrections of\n"
        " * tests/encoding_index_test.c give them: `encoding_index_test --write` prints this file. */\n"
-       "/* clang-format off */");
+       "/* clang-format off */\n\n#include \"text/encoding/decoder.h\"");
   for (hp_index index = 0; index < HP_INDEXES; index++) {
     hp_character *table = calloc(hp_index_size(index), sizeof *table);
     if (!table || !make_index(index, table)) return 1;
     begin_array(indexes[index].name);
     put_table(table, hp_index_size(index));
-    puts("};");
+    puts("\";");
     free(table);
   }
-  puts("\n/* The encodings of packed_single_bytes, in its order. */\nstatic const char *const single_byte_names[] = {");
-  for (unsigned i = 0; i < SINGLE_BYTES; i++) printf("    \"%s\",\n", single_byte_names[i]);
-  puts("};");
   begin_array("single_bytes");
   for (unsigned i = 0; i < SINGLE_BYTES; i++) {
     hp_character table[256] = {{{0}}};
     if (!make_single_byte(single_byte_names[i], table)) return 1;
     put_table(table + 0x80, 0x80);
   }
-  puts("};\n/* clang-format on */");
+  puts("\";\n/* clang-format on */");
   return fflush(stdout) ? 1 : 0;
 }
 

@@ -39,6 +39,10 @@ enum {
   HP_GB18030_FOUR_BYTES = 39420 /* pointers of four-byte codes for characters up to U+FFFF */
 };
 
+/* The packed characters: see index.c. */
+extern const unsigned char hp_packed_gb18030[], hp_packed_big5[], hp_packed_jis0208[], hp_packed_jis0212[],
+    hp_packed_euc_kr[], hp_packed_single_bytes[];
+
 /* Fills the memory of a table, which is zero. Makes no other table. */
 typedef hpar_status (*hp_table_maker)(const void *key, void *table);
 /* Returns the table of `key`. Makes it at its first use; it stays in memory. */

@@ -55,7 +55,7 @@ static hp_character character(uint32_t code_point) {
 
 /*** packed tables ***/
 
-/* index_data.inc has the characters of all tables, packed. `tests/encoding_index_test --write`
+/* index_data.c has the characters of all tables, packed. `tests/encoding_index_test --write`
  * makes it from the system's iconv. A reader keeps the code point `c` of the last character:
  *
  *   00 to 3F  n + 1 pointers for c + 1, c + 2, ...
@@ -65,7 +65,6 @@ static hp_character character(uint32_t code_point) {
  *   C0 to FD  one pointer for c + 256(n - 192) + x - 7936, where x follows
  *   FE x y    one pointer for 256x + y
  *   FF x y z  one pointer for 65536x + 256y + z */
-#include "text/encoding/index_data.inc"
 
 /* Unpacks `size` characters. Returns the end of the packed bytes. */
 static const unsigned char *unpack(const unsigned char *in, uint32_t size, hp_character *table) {
@@ -103,11 +102,11 @@ typedef struct source {
 } source;
 
 static const source sources[HP_INDEXES] = {
-    [HP_INDEX_GB18030] = {packed_gb18030, 126 * HP_GB18030_ROW},
-    [HP_INDEX_BIG5] = {packed_big5, 126 * HP_BIG5_ROW},
-    [HP_INDEX_JIS0208] = {packed_jis0208, 60 * HP_SHIFT_JIS_ROW},
-    [HP_INDEX_JIS0212] = {packed_jis0212, HP_JIS_ROW *HP_JIS_ROW},
-    [HP_INDEX_EUC_KR] = {packed_euc_kr, 126 * HP_GB18030_ROW},
+    [HP_INDEX_GB18030] = {hp_packed_gb18030, 126 * HP_GB18030_ROW},
+    [HP_INDEX_BIG5] = {hp_packed_big5, 126 * HP_BIG5_ROW},
+    [HP_INDEX_JIS0208] = {hp_packed_jis0208, 60 * HP_SHIFT_JIS_ROW},
+    [HP_INDEX_JIS0212] = {hp_packed_jis0212, HP_JIS_ROW *HP_JIS_ROW},
+    [HP_INDEX_EUC_KR] = {hp_packed_euc_kr, 126 * HP_GB18030_ROW},
 };
 
 uint32_t hp_index_size(hp_index index) { return sources[index].size; }
@@ -190,11 +189,19 @@ hpar_status hp_gb18030_ranges_open(const uint16_t **table) {
 
 /*** single bytes ***/
 
+/* The encodings of hp_packed_single_bytes, in its order. */
+static const char *const single_byte_names[] = {
+    "windows-1252", "IBM866",       "ISO-8859-2",   "ISO-8859-3",   "ISO-8859-4",   "ISO-8859-5",   "ISO-8859-6",
+    "ISO-8859-7",   "ISO-8859-8",   "ISO-8859-8-I", "ISO-8859-10",  "ISO-8859-13",  "ISO-8859-14",  "ISO-8859-15",
+    "ISO-8859-16",  "KOI8-R",       "KOI8-U",       "macintosh",    "windows-874",  "windows-1250", "windows-1251",
+    "windows-1253", "windows-1254", "windows-1255", "windows-1256", "windows-1257", "windows-1258", "x-mac-cyrillic",
+};
+
 static hpar_status make_single_byte(const void *key, void *table) {
   const char *name = ((const hp_encoding *)key)->name;
   hp_character *entries = table;
   for (uint32_t byte = 0; byte < 0x80; byte++) entries[byte].utf8[0] = (char)byte;
-  const unsigned char *in = packed_single_bytes;
+  const unsigned char *in = hp_packed_single_bytes;
   const char *const *at = single_byte_names;
   do in = unpack(in, 0x80, entries + 0x80);
   while (strcmp(*at++, name) != 0);
