@@ -27,6 +27,8 @@ def analyse(data):
                 far.append(f"{page}, {name.split(',')[0]} {ratios[-1]:.2f}")
             table.row(page, Number(there, "", digits), Number(ours, "", digits), Number(ours.scaled(1 / there), "", 2), MEETS if near else MISSES)
         mean = numbers.geometric(ratios)
+        if not mean:
+            continue
         table.row("geometric mean", "of ratios", "of ratios", Number(mean, "", 2), MEETS if abs(mean - 1) <= 0.15 else MISSES)
     if far:
         result.missed(MISSES, f"A generated page has the model's tokens (off by up to {100 * tokens:.0f}%) and other text.")
