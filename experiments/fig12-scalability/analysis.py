@@ -49,7 +49,7 @@ def large(data, result):
 def by_cores(data, result):
     cores = data.cores()
     threads = [n for n in data.values("threads") if isinstance(n, int)]
-    pages = [page for page in PAGES if data.ran(part="threads", page=page)]
+    pages = [page for page in PAGES if threads and all(data.ran(part="threads", page=page, threads=n) for n in threads)]
     if not pages:
         return
     ours = {(page, n): speedup(data.ran(part="threads", page=page, threads=n)) for page in pages for n in threads}

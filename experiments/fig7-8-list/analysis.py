@@ -92,7 +92,9 @@ def analyse(data):
         table = result.add(Table("list-merge", "Temppa: milliseconds of merging 10 MB by number of chunks",
                                  ["document", *(str(n) for n in data.values("pieces"))]))
         for shape, rows in points.items():
-            table.row(shape, *(Number(value, "ms", 3) for _, value in rows))
+            found = dict(rows)
+            table.row(shape, *(Number(found[n], "ms", 3) if n in found else not_yet(data.why_not(part="pieces", shape=shape, pieces=n))
+                               for n in data.values("pieces")))
 
         def merging(figure):
             draw.lines(figure.subplots(), [(shape, rows, True) for shape, rows in points.items()], "chunks", "merging, ms", log_x=2, log_y=True)
