@@ -197,7 +197,7 @@ static void run_on_threads(batch_job *job, unsigned threads) {
 }
 
 static void run(batch_job *job, unsigned threads) {
-  hp_saved_affinity saved = {.changed = false};
+  hp_saved_affinity saved = {0};
   if (job->bound && !hp_save_affinity(&saved)) job->not_bound = true;
   run_on_threads(job, threads);
   if (!hp_restore_affinity(&saved)) job->not_bound = true;

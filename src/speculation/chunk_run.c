@@ -1,5 +1,6 @@
 /* The tokens of a chunk, from its first token boundary to its end. */
 
+#include "base/bytes.h"
 #include "dom/tag.h"
 #include "speculation/dispositions.h"
 #include "speculation/outer_context.h"
@@ -128,7 +129,7 @@ static bool is_at_tag(const hp_tokenizer *tokenizer) {
   while (tokenizer->end - at >= 3 && !memcmp(at, "</>", 3)) at += 3;
   if (tokenizer->end - at < 3 || *at != '<') return false;
   at += at[1] == '/' ? 2 : 1;
-  return (unsigned char)((*at | 0x20) - 'a') < 26;
+  return hp_ascii_is_letter(*at);
 }
 
 /* Ends the run at the end of the chunk, or if the worker should wait for other threads instead. */

@@ -68,9 +68,7 @@ typedef struct view {
   hp_used_state used; /* of other searches */
 } view;
 
-static bool starts_with_letter(const char *at, const char *end) {
-  return at < end && (unsigned char)((*at | 0x20) - 'a') < 26;
-}
+static bool starts_with_letter(const char *at, const char *end) { return at < end && hp_ascii_is_letter(*at); }
 
 static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 

@@ -18,7 +18,7 @@
  * again. The bytes that it passes bound the cost of a call, even if invalid bytes are dense. */
 enum { NEAR = 128 };
 
-static const char *invalid_near(const char *at, const char *end) {
+const char *hp_next_invalid(const char *at, const char *end) {
   const char *far = end - at > NEAR ? at + NEAR : end;
   while (at < far) {
     int length = hp_utf8_sequence(at, end);
@@ -86,7 +86,7 @@ static void repair(walk *walk, const char *invalid) {
       if (walk->at == walk->end) return;
       length = hp_utf8_sequence(walk->at, walk->end);
     } while (length < 0);
-    invalid = invalid_near(walk->at, walk->end);
+    invalid = hp_next_invalid(walk->at, walk->end);
   }
 }
 

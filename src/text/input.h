@@ -107,6 +107,10 @@ static inline const hp_input *hp_input_of_copy(hp_input_copy *copy) {
   return &copy->input;
 }
 
+/* Returns the first byte that is no part of valid UTF-8, or `end`. The bytes before it bound the
+ * cost, even if invalid bytes are dense. Requires: a character begins at `at`. */
+const char *hp_next_invalid(const char *at, const char *end);
+
 /* HPAR_ERROR_TOO_LARGE where the bytes or the text are more than HPAR_MAX_INPUT. `bytes` may be
  * NULL if there are none. On failure `input` is as it was. */
 HP_SHARED hpar_status hp_input_open(hp_input *input, const char *bytes, size_t length);

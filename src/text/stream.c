@@ -11,18 +11,7 @@
 #include <hpar/parse.h>
 #include <string.h>
 
-/* As in input.c: after an invalid sequence so many bytes are decoded one by one. */
-enum { NEAR = 128, LONGEST_BOM = 3 };
-
-static const char *invalid_near(const char *at, const char *end) {
-  const char *far = end - at > NEAR ? at + NEAR : end;
-  while (at < far) {
-    int length = hp_utf8_sequence(at, end);
-    if (length < 0) return at;
-    at += length;
-  }
-  return at == end ? end : hp_scan()->invalid_utf8(at, end);
-}
+enum { LONGEST_BOM = 3 };
 
 /* May the `n` bytes, which are no sequence, begin one? */
 static bool begins_sequence(const char *at, size_t n) {
@@ -170,7 +159,7 @@ static hpar_status add_utf8(hp_stream *s, const char *at, const char *end, bool 
     int length = -hp_utf8_sequence(at, end);
     if ((status = put_replacement(s, length))) return status;
     at += length;
-    invalid = invalid_near(at, end);
+    invalid = hp_next_invalid(at, end);
   }
 }
 

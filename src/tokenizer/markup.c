@@ -4,8 +4,6 @@
 #include "base/bytes.h"
 #include "tokenizer/parts.h"
 
-static int end_of_input(hp_tokenizer *t, hp_token *token) { return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end); }
-
 static bool is_quote(char c) { return c == '"' || c == '\''; }
 
 /* Returns true if the input at `at` continues with this word, given in lower case. */
@@ -300,5 +298,5 @@ int hp_read_processing_instruction(hp_tokenizer *t, hp_token *token, const char 
 end_of_file:
   if (!t->last) return HP_TOKEN_NEED_MORE;
   hp_error_at(t, HP_ERROR_EOF_IN_PI, end);
-  return end_of_input(t, token);
+  return hp_emit_end_of_input(t, token);
 }

@@ -105,6 +105,10 @@ static inline int hp_emit(hp_tokenizer *tokenizer, hp_token *token, int kind, un
   return kind;
 }
 
+static inline int hp_emit_end_of_input(hp_tokenizer *t, hp_token *token) {
+  return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end);
+}
+
 static inline int hp_emit_data(hp_tokenizer *tokenizer, hp_token *token, int kind, unsigned flags, const char *data,
                                uint32_t length, const char *start, const char *end) {
   token->data = data;

@@ -35,8 +35,6 @@ static const char *const states[HP_STATES] = {
 
 const char *hp_state_name(hp_state state) { return (unsigned)state < HP_STATES ? states[state] : "unknown"; }
 
-static bool is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
-
 static bool begins(const char *at, const char *end, const char *with) {
   size_t length = strlen(with);
   return (size_t)(end - at) >= length && hp_ascii_equal(at, with, length);
@@ -112,7 +110,7 @@ static bool in_reference(const char *begin, const char *end) {
   for (const char *at = end; at > begin && end - at < LONGEST;) {
     char c = *--at;
     if (c == '&') return true;
-    if (!is_alpha(c) && (unsigned char)(c - '0') >= 10 && c != '#') return false;
+    if (!hp_ascii_is_letter(c) && (unsigned char)(c - '0') >= 10 && c != '#') return false;
   }
   return false;
 }
@@ -151,11 +149,11 @@ hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint3
   }
   if (*at != '<') return in_text(at, end);
   if (end - at == 1) return HP_STATE_TAG_OPEN;
-  if (is_alpha(at[1])) return hp_state_of_tag(HP_STATE_TAG_NAME, at + 1, end);
+  if (hp_ascii_is_letter(at[1])) return hp_state_of_tag(HP_STATE_TAG_NAME, at + 1, end);
   switch (at[1]) {
     case '/':
       if (end - at == 2) return HP_STATE_END_TAG_OPEN;
-      return is_alpha(at[2]) ? hp_state_of_tag(HP_STATE_TAG_NAME, at + 2, end) : HP_STATE_BOGUS_COMMENT;
+      return hp_ascii_is_letter(at[2]) ? hp_state_of_tag(HP_STATE_TAG_NAME, at + 2, end) : HP_STATE_BOGUS_COMMENT;
     case '?': return HP_STATE_PROCESSING_INSTRUCTION;
     case '!':
       if (begins(at, end, "<!--")) return HP_STATE_COMMENT;

@@ -5,8 +5,6 @@
 #include "tokenizer/parts.h"
 #include "tokenizer/tokenizer.h"
 
-static int end_of_input(hp_tokenizer *t, hp_token *token) { return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end); }
-
 static int emit_text(hp_tokenizer *t, hp_token *token, hp_span_builder *span, unsigned flags, const char *start,
                      const char *stop) {
   uint32_t length;
@@ -319,7 +317,7 @@ int hp_read_text(hp_tokenizer *t, hp_token *token, const char **at, const char *
       hp_error_at(t, HP_ERROR_EOF_IN_CDATA, end);
       t->content = HP_CONTENT_DATA;
     }
-    return end_of_input(t, token);
+    return hp_emit_end_of_input(t, token);
   }
   if (t->content != HP_CONTENT_DATA && t->content != HP_CONTENT_CDATA_SECTION && !may_end(t, start))
     return need_more_raw_text(t, start);

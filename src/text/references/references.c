@@ -13,7 +13,7 @@ static const uint16_t windows_1252[32] = {
     0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178,
 };
 
-static bool is_alphanumeric(char c) { return (unsigned char)((c | 0x20) - 'a') < 26 || (unsigned char)(c - '0') < 10; }
+static bool is_alphanumeric(char c) { return hp_ascii_is_letter(c) || hp_ascii_is_digit(c); }
 
 static const hp_entity *find(const char *name, size_t length) {
   hp_name_key key = hp_name_key_of(name, length);
@@ -82,7 +82,7 @@ static hp_reference numeric(const char *p, const char *end, const char *base, hp
     //§ decimal-character-reference-start-state
     digits = p;
     //§ decimal-character-reference-state
-    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+    for (; p < end && hp_ascii_is_digit(*p); p++)
       if (code < 0x110000) code = code * 10 + (unsigned char)(*p - '0');
   }
   if (p == digits) {
@@ -170,14 +170,14 @@ hp_reference hp_read_named_reference(const char *name, size_t length, bool semic
   return reference;
 }
 
-static bool is_hexadecimal(char c) { return (unsigned char)(c - '0') < 10 || (unsigned char)((c | 0x20) - 'a') < 6; }
+static bool is_hexadecimal(char c) { return hp_ascii_is_digit(c) || (unsigned char)((c | 0x20) - 'a') < 6; }
 
 bool hp_reference_may_continue(const char *at, const char *end) {
   if (at == end) return true;
   if (*at == '#') {
     bool hexadecimal = ++at < end && (*at | 0x20) == 'x';
     if (hexadecimal) at++;
-    while (at < end && (hexadecimal ? is_hexadecimal(*at) : (unsigned char)(*at - '0') < 10)) at++;
+    while (at < end && (hexadecimal ? is_hexadecimal(*at) : hp_ascii_is_digit(*at))) at++;
     return at == end;
   }
   size_t length = (size_t)(end - at);
