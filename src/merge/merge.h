@@ -29,7 +29,7 @@
 enum { HP_MERGE_LEVELS = 32 };
 
 /* The merges on one level of the merge tree. */
-typedef struct hp_merge_level {
+typedef struct hp_merge_level { // value
   uint64_t merges;      /* merged logs, or composed pairs of logs */
   uint64_t segments;    /* segments of logs that were inserted */
   uint64_t tokens;      /* replayed tokens, and first halves of tokens */
@@ -72,7 +72,7 @@ typedef enum hp_log_kind {
 } hp_log_kind;
 
 /* What a merger counts. See hpar_study_stats for each counter. */
-typedef struct hp_merge_counters {
+typedef struct hp_merge_counters { // value
   uint64_t chunks_exact, chunks_right_start, chunks_right, chunks_clean;
   uint64_t chunks_misguessed;
   uint64_t bytes_reparsed, respeculations, bytes_respeculated, aborts, rollbacks;
@@ -85,7 +85,7 @@ typedef struct hp_merge_counters {
 struct hp_merger;
 
 /* What a trace receives of the merger. */
-typedef struct hp_merge_trace {
+typedef struct hp_merge_trace { // value
   /* The merger begins a chunk, at its first token boundary or at the end of the input. */
   void (*begin_chunk)(struct hp_merger *merger, const hp_chunk_work *chunk);
   /* `hypothesis` is the start hypothesis that is right, or -1. */
@@ -107,7 +107,7 @@ typedef struct hp_part_state {
 /* What a study adds to the merger: it sees each chunk, and may judge the strategy's guesses. Only
  * `open` and `classify` must be set. The others judge each chunk and segment: they need
  * `at_chunk_boundary`, with which the merger takes none of these together. */
-typedef struct hp_merge_judge {
+typedef struct hp_merge_judge { // value
   /* Prepares the memory for a parse. */
   hpar_status (*open)(hp_part_state *state);
   /* The merger comes to the chunk, whose first token begins at `first`. It makes no call for a

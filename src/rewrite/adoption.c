@@ -205,7 +205,7 @@ static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *
   if (!c->test) return true;
   const hp_matcher *m = &r->matching.matcher;
   const hp_frame *frame = hp_matching_frame_of(&r->matching, outer);
-  const hp_test *test = &m->set->tests[c->test - 1];
+  const hp_test *test = &hp_matcher_set(m)->tests[c->test - 1];
   uint32_t earlier;
   if (test->kind == HP_TEST_NTH_CHILD)
     earlier = frame->children;

@@ -13,12 +13,12 @@ uint32_t hp_matching_new_frame(hp_matching *s) {
       s->frames.bytes =
           hp_grow_tight_bytes(s->frames.bytes, &s->frames.capacity, (size_t)frame + 1, s->frames.size, s->unwind);
     hp_grow_tight(&s->frames.next, &s->frames.next_capacity, (size_t)frame + 1, s->unwind);
-    if (s->matcher.set->counts_types)
+    if (hp_matcher_set(&s->matcher)->counts_types)
       hp_grow_tight(&s->frames.first_types, &s->frames.type_capacity, (size_t)frame + 1, s->unwind);
     s->frames.count++;
   }
   s->frames.next[frame] = 0;
-  if (s->matcher.set->counts_types) s->frames.first_types[frame] = 0;
+  if (hp_matcher_set(&s->matcher)->counts_types) s->frames.first_types[frame] = 0;
   return frame;
 }
 
@@ -38,7 +38,7 @@ static void set_versions(hp_matching *s, uint32_t versions) {
   hp_grow_tight(&s->bits, &s->bits_capacity, (2 + 3 * (size_t)versions) * words, s->unwind);
   s->versions = versions;
   s->matcher.active = s->bits;
-  s->matcher.sets.accepts = s->bits + words;
+  hp_matcher_move_accepting(&s->matcher, s->bits + words);
   s->matcher.matched = hp_matched_in(s, 0);
   s->version_size = hp_frame_size(&s->matcher);
   s->frames.size = versions * s->version_size;
@@ -58,7 +58,7 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_outline *outli
   s->unwind = unwind;
   s->matcher = rules->matcher;
   set_versions(s, 1);
-  memcpy(s->matcher.sets.accepts, rules->matcher.sets.accepts, s->matcher.words * sizeof *s->bits);
+  memcpy(hp_matcher_accepting(&s->matcher), hp_matcher_accepting(&rules->matcher), s->matcher.words * sizeof *s->bits);
   s->matcher.types.slots = NULL;
   s->matcher.watch = NULL;
   s->matcher.document = NULL;
@@ -160,7 +160,7 @@ void hp_matching_free_frame(hp_matching *s, hp_ref node) {
     s->frames.next[frame]--;
     return;
   }
-  if (s->matcher.set->counts_types) free_counters(s, frame);
+  if (hp_matcher_set(&s->matcher)->counts_types) free_counters(s, frame);
   for (uint32_t i = 0; i < HP_KNOWN_FRAMES; i++)
     if (s->frames.known[i] == frame) s->frames.known[i] = 0;
   s->frames.next[frame] = s->frames.free;
@@ -171,19 +171,19 @@ void hp_matching_free_frame(hp_matching *s, hp_ref node) {
 
 /* Matches the element in one version of its parent's frame. */
 static bool match_in(hp_matching *s, hp_frame *parent, const hp_subject *subject, uint32_t of_type) {
-  if (s->matcher.set->counts_types) parent->of_type = of_type;
+  if (hp_matcher_set(&s->matcher)->counts_types) parent->of_type = of_type;
   return hp_matcher_match(&s->matcher, parent, subject);
 }
 
 static bool accepts_none(const hp_matching *s, const hp_bits *matched) {
   for (uint32_t w = 0; w < s->matcher.words; w++)
-    if (matched[w] & s->matcher.sets.accepts[w]) return false;
+    if (matched[w] & hp_matcher_accepting(&s->matcher)[w]) return false;
   return true;
 }
 
 static bool accept_the_same(const hp_matching *s, const hp_bits *a, const hp_bits *b) {
   for (uint32_t w = 0; w < s->matcher.words; w++)
-    if ((a[w] ^ b[w]) & s->matcher.sets.accepts[w]) return false;
+    if ((a[w] ^ b[w]) & hp_matcher_accepting(&s->matcher)[w]) return false;
   return true;
 }
 
@@ -253,7 +253,7 @@ static inline bool make_bits(hp_matching *s, uint32_t parent, uint32_t versions)
     hp_bits carry[2] = {0, 0};
     for (uint32_t w = 0; w < m->words; w++) {
       for (uint32_t i = 0; i < 2; i++) {
-        hp_bits followed = matched[w] & m->sets.by_combinator[combinators[i]][w];
+        hp_bits followed = matched[w] & hp_matcher_followed_by(m, combinators[i])[w];
         any |= made[i * m->words + w] = followed << 1 | carry[i] | (i ? heir[w] : 0);
         carry[i] = followed >> (HP_BITS - 1);
       }
@@ -388,7 +388,7 @@ bool hp_matching_insert(hp_matching *s, const hp_outline_insertion *insertion, c
   uint32_t parent = s->rules->needs_frames ? hp_frame_of(s, insertion->parent) : 0;
   const hp_node *node = hp_outline_node(s->outline, insertion->node);
   const hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
-  uint32_t of_type = s->matcher.set->counts_types ? count_type(s, parent, node) : 0;
+  uint32_t of_type = hp_matcher_set(&s->matcher)->counts_types ? count_type(s, parent, node) : 0;
   s->matcher.base = (const char *)s->outline->slots;
   if (s->matcher.watch) reset_watch(s, insertion->parent);
   bool accepts = is_step_uniform(s, parent) ? match_in(s, hp_frame_at(s, parent), &subject, of_type)
@@ -406,7 +406,7 @@ uint32_t hp_matching_remember(const hp_matching *s, const hp_outline_insertion *
   const uint32_t parent = s->rules->needs_frames ? hp_frame_of(s, insertion->parent) : HP_ROOT_FRAME;
   frame->length = 0;
   memcpy(hp_bytes_extend(frame, s->version_size, s->unwind), hp_frame_at(s, parent), s->version_size);
-  if (!s->matcher.set->counts_types) return 0;
+  if (!hp_matcher_set(&s->matcher)->counts_types) return 0;
   return 1 + hp_matching_type_count(s, insertion->parent, hp_matching_type_of(node->ns, node->name));
 }
 
@@ -420,11 +420,11 @@ bool hp_matching_match_again(hp_matching *s, hp_atom name, hp_frame *frame, uint
 }
 
 void hp_matching_retire(hp_matching *s, uint32_t rule) {
-  const hpar_selectors *set = s->matcher.set;
+  const hpar_selectors *set = hp_matcher_set(&s->matcher);
   for (uint32_t i = 0; i < set->instructions_count; i++) {
     uint32_t selector = set->instructions[i].selector;
     if (selector != HP_SELECT_NONE && s->rules->of_selector[selector] == rule)
-      s->matcher.sets.accepts[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
+      hp_matcher_accepting(&s->matcher)[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
   }
 }
 

@@ -31,7 +31,7 @@ bool hp_rule_edits_only_attributes(const hp_rule *rule) {
 static bool find_resolvable(hpar_rewriter *r, hp_bits *resolvable, hp_bits *counting, hp_bits *uncounted) {
   hp_speculation *p = r->parallel.speculation;
   bool counts_any = false;
-  const hpar_selectors *set = r->matching.matcher.set;
+  const hpar_selectors *set = hp_matcher_set(&r->matching.matcher);
   const size_t bytes = r->matching.matcher.words * sizeof *resolvable;
   memset(resolvable, 0, bytes);
   memset(counting, 0, bytes);
@@ -118,7 +118,7 @@ static bool may_occur(const hpar_selectors *set, const hp_compound *compound, na
 }
 
 void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, hp_rewrite_lessons *lessons) {
-  const hpar_selectors *set = r->matching.matcher.set;
+  const hpar_selectors *set = hp_matcher_set(&r->matching.matcher);
   const uint32_t words = r->matching.matcher.words;
   hp_bits *first = lessons->alternatives, *all = first + words;
   name_filter filter;
@@ -215,7 +215,7 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   memcpy(p->frame.learned_near, chunk->prediction + 2 * words, 2 * words * sizeof *bits);
   bool counts = find_resolvable(r, resolvable, counting, uncounted), has_versions = edit_only_attributes(r->rules);
   hp_unknown_counter counter = {0};
-  bool knows_counts = has_versions && p->uncounted && find_counter(r->matching.matcher.set, &counter);
+  bool knows_counts = has_versions && p->uncounted && find_counter(hp_matcher_set(&r->matching.matcher), &counter);
   const bool counts_children = knows_counts && counter.slot == HP_SELECT_NONE;
   if (knows_counts)
     p->uncounted = NULL;
@@ -257,7 +257,7 @@ static void find_successors(const hp_matching *s, hp_combinator combinator, hp_b
   const hp_matcher *m = &s->matcher;
   hp_bits carry = 0;
   for (uint32_t w = 0; w < m->words; w++) {
-    hp_bits before = m->sets.by_combinator[combinator][w];
+    hp_bits before = hp_matcher_followed_by(m, combinator)[w];
     bits[w] = before << 1 | carry;
     carry = before >> (HP_BITS - 1);
   }
@@ -382,7 +382,7 @@ const hp_frame *hp_matching_frame(const hp_matching *s, uint32_t frame, uint32_t
 }
 
 const hp_type_counter *hp_matching_next_type(const hp_matching *s, uint32_t frame, const hp_type_counter *last) {
-  if (!s->matcher.set->counts_types) return NULL;
+  if (!hp_matcher_set(&s->matcher)->counts_types) return NULL;
   uint32_t index = last ? last->in_frame : s->frames.first_types[frame];
   return index ? &s->types.counters[index] : NULL;
 }
@@ -406,7 +406,7 @@ void hp_matching_add_children(hp_matching *s, hp_ref node, const hp_frame *seen)
   frame->children += seen->children;
   memcpy(to, from, words * sizeof *to);
   for (uint32_t w = words; w < 2 * words; w++) to[w] |= from[w];
-  for (uint32_t i = 0; i < s->matcher.set->counters; i++) to[2 * words + i] += from[2 * words + i];
+  for (uint32_t i = 0; i < hp_matcher_set(&s->matcher)->counters; i++) to[2 * words + i] += from[2 * words + i];
 }
 
 void hp_matching_add_type(hp_matching *s, uint32_t frame, uint64_t type, uint32_t count) {

@@ -300,7 +300,7 @@ static void find_attributes(hpar_rules *rules) {
 static void find_fast_tags(hpar_rules *rules) {
   if (rules->needs_attributes || rules->has_universal) return;
   for (hp_atom name = 0; name < HP_KNOWN_ATOMS; name++)
-    if (!rules->matcher.index.tag_rows[name]) rules->starts[name] = hp_fused_starts[name];
+    if (!hp_matcher_has_tag(&rules->matcher, name)) rules->starts[name] = hp_fused_starts[name];
 }
 
 static void find_needs(hpar_rules *rules) {
@@ -314,8 +314,8 @@ static void find_needs(hpar_rules *rules) {
     if (combinator == HP_COMBINATOR_NEXT || combinator == HP_COMBINATOR_LATER) rules->needs_every_tag = true;
   }
   rules->needs_frames |= rules->needs_every_tag;
-  rules->needs_attributes = m->index.ids.slots || m->index.classes.slots || m->index.attributes.slots;
-  rules->has_universal = is_any(m->sets.universal, m->words);
+  rules->needs_attributes = hp_matcher_needs_attributes(m);
+  rules->has_universal = is_any(hp_matcher_universal(m), m->words);
   for (uint32_t i = 0; i < rules->count; i++) rules->reads_implied |= rules->rules[i].given.implied;
   rules->skips_tags = !rules->needs_every_tag;
   find_fast_tags(rules);

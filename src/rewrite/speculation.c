@@ -266,9 +266,9 @@ typedef struct chunk_run {
 static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
   hp_speculation *p = r->parallel.speculation;
   const hpar_rules *rules = r->rules;
-  const hpar_selectors *set = r->matching.matcher.set;
+  const hpar_selectors *set = hp_matcher_set(&r->matching.matcher);
   const uint32_t words = r->matching.matcher.words;
-  hp_bits *accepts = r->matching.matcher.sets.accepts;
+  hp_bits *accepts = hp_matcher_accepting(&r->matching.matcher);
   hp_grow(&p->deferring_space, &p->deferring_capacity, words, &r->unwind);
   memset(p->deferring_space, 0, words * sizeof *p->deferring_space);
   for (uint32_t i = 0; i < set->instructions_count; i++) {

@@ -457,7 +457,7 @@ static void take_tag(hpar_rewriter *r) {
   r->stats.tags++;
   if (!r->token.tag.is_end) r->token.inserted_to = r->token.end;
   if (r->token.has_spans) read_attributes(r);
-  r->matching.matcher.is_quirky = r->options.quirks && hp_outline_quirks(&r->outline) == HPAR_QUIRKS;
+  hp_matcher_ignore_case(&r->matching.matcher, r->options.quirks && hp_outline_quirks(&r->outline) == HPAR_QUIRKS);
   uint8_t mode = r->outline.builder.mode;
   if (hp_speculates(r) && hp_speculation_defers_tag(r)) return;
   r->token.is_tag = true;

@@ -132,7 +132,7 @@ typedef struct hp_frame {    // value
 } hp_frame;
 
 /* An element as the tests see it. */
-typedef struct hp_subject {
+typedef struct hp_subject { // value
   const hp_node *node;
   hp_ref ref;
   bool is_html;
@@ -152,6 +152,25 @@ static inline const hp_attribute *hp_find_attribute(const hp_attributes *attribu
 hpar_status hp_matcher_open(hp_matcher *matcher, const hpar_selectors *set, const hpar_document *document,
                             hp_ref scope);
 void hp_matcher_close(hp_matcher *matcher);
+
+static inline const hpar_selectors *hp_matcher_set(const hp_matcher *m) { return m->set; }
+static inline void hp_matcher_ignore_case(hp_matcher *m, bool is_quirky) { m->is_quirky = is_quirky; }
+/* Returns the instructions that accept a selector, which the caller may change. */
+static inline hp_bits *hp_matcher_accepting(const hp_matcher *m) { return m->sets.accepts; }
+/* Keeps them in the caller's memory from now on. */
+static inline void hp_matcher_move_accepting(hp_matcher *m, hp_bits *to) { m->sets.accepts = to; }
+/* Returns the instructions that a combinator follows. */
+static inline const hp_bits *hp_matcher_followed_by(const hp_matcher *m, hp_combinator combinator) {
+  return m->sets.by_combinator[combinator];
+}
+/* Returns the instructions that are candidates for each element. */
+static inline const hp_bits *hp_matcher_universal(const hp_matcher *m) { return m->sets.universal; }
+/* Returns true if an instruction is filed under the name, which has a fixed atom. */
+static inline bool hp_matcher_has_tag(const hp_matcher *m, hp_atom name) { return m->index.tag_rows[name]; }
+/* Returns true if an instruction is filed under an id, a class or an attribute. */
+static inline bool hp_matcher_needs_attributes(const hp_matcher *m) {
+  return m->index.ids.slots || m->index.classes.slots || m->index.attributes.slots;
+}
 
 /* Returns the bytes of a frame. */
 size_t hp_frame_size(const hp_matcher *matcher);

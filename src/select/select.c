@@ -18,7 +18,7 @@
 typedef struct ahead_tests {
   uint32_t count; /* elements below the root, in document order */
   uint32_t words; /* of a set of look-ahead tests */
-  hp_bits *tests; /* a set per element */
+  hp_bits *holding; /* a set per element */
 } ahead_tests;
 
 /* The reverse walk. Index `count` stands for the root. */
@@ -137,7 +137,7 @@ static hpar_status walk_back(reverse *r, ahead_tests *ahead) {
   for (uint32_t i = r->count; i-- && !status;) {
     uint32_t parent = r->parents[i] == UINT32_MAX ? r->count : r->parents[i], of_type = 0;
     hp_subject subject = hp_subject_of(base, r->elements[i]);
-    hp_bits *tests = ahead->tests + (size_t)i * ahead->words;
+    hp_bits *tests = ahead->holding + (size_t)i * ahead->words;
     m->matched = r->matched + (size_t)i * m->words;
     m->ahead = tests;
     r->children[parent]++;
@@ -164,12 +164,12 @@ static hpar_status walk_back(reverse *r, ahead_tests *ahead) {
 static hpar_status open_ahead(ahead_tests *ahead, hp_matcher *matcher, hp_ref root) {
   reverse r = {.matcher = matcher, .words = (matcher->set->relatives_count + HP_BITS) / HP_BITS};
   ahead->words = (matcher->set->ahead_count + HP_BITS - 1) / HP_BITS;
-  ahead->tests = NULL;
+  ahead->holding = NULL;
   hpar_status status = walk_forward(&r, root);
   ahead->count = r.count;
   if (!status) {
-    ahead->tests = hp_allocate_zeroed(((size_t)r.count + 1) * ahead->words * sizeof *ahead->tests);
-    status = ahead->tests && allocate(&r) ? walk_back(&r, ahead) : HPAR_ERROR_MEMORY;
+    ahead->holding = hp_allocate_zeroed(((size_t)r.count + 1) * ahead->words * sizeof *ahead->holding);
+    status = ahead->holding && allocate(&r) ? walk_back(&r, ahead) : HPAR_ERROR_MEMORY;
   }
   hp_free(r.elements);
   hp_free(r.parents);
@@ -180,7 +180,7 @@ static hpar_status open_ahead(ahead_tests *ahead, hp_matcher *matcher, hp_ref ro
   return status;
 }
 
-static void close_ahead(ahead_tests *ahead) { hp_free(ahead->tests); }
+static void close_ahead(ahead_tests *ahead) { hp_free(ahead->holding); }
 
 /*** selection ***/
 
@@ -300,7 +300,7 @@ static hpar_status open_selection(selection *s, const hpar_selectors *set, const
   if (s->checked.slots) s->matcher.checked = &s->checked;
   if (!status && hp_selectors_walk_back(set)) {
     status = open_ahead(&s->ahead, &s->matcher, hp_root_of(document, top));
-    s->matcher.ahead = s->ahead.tests;
+    s->matcher.ahead = s->ahead.holding;
   }
   return status;
 }
@@ -338,7 +338,7 @@ static bool visit(void *context, const hp_subject *subject, bool accepts) {
 /* Visits the elements of the whole tree, so that their numbers find their look-ahead tests. */
 static bool visit_numbered(void *context, const hp_subject *subject, bool accepts) {
   selection *s = context;
-  s->matcher.ahead = s->ahead.tests + (size_t)++s->index * s->ahead.words;
+  s->matcher.ahead = s->ahead.holding + (size_t)++s->index * s->ahead.words;
   if (subject->ref == s->after) return false;
   bool is_reported = s->is_inside && accepts;
   if (subject->ref == s->top) s->is_inside = true;
