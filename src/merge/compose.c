@@ -93,7 +93,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
   }
   c->level->tokens++;
   hp_outer_check_mode(outer, b);
-  return !outer->poisoned || end_composition(c, HP_ENDS_HAZARD);
+  return !hp_outer_is_poisoned(outer) || end_composition(c, HP_ENDS_HAZARD);
 }
 
 /* Returns whether the merger can repair the run of the composed segment as well as those of its

@@ -30,10 +30,10 @@ enum { HP_MERGE_LEVELS = 32 };
 
 /* The merges on one level of the merge tree. */
 typedef struct hp_merge_level { // value
-  uint64_t merges;      /* merged logs, or composed pairs of logs */
-  uint64_t segments;    /* segments of logs that were inserted */
-  uint64_t tokens;      /* replayed tokens, and first halves of tokens */
-  uint64_t nanoseconds; /* of all threads */
+  uint64_t merges;              /* merged logs, or composed pairs of logs */
+  uint64_t segments;            /* segments of logs that were inserted */
+  uint64_t tokens;              /* replayed tokens, and first halves of tokens */
+  uint64_t nanoseconds;         /* of all threads */
 } hp_merge_level;
 
 typedef struct hp_composer {
@@ -151,6 +151,27 @@ typedef struct hp_merger {
   uint32_t rescued_to;
   bool is_rescued; /* ... the current chunk, and has not spliced a segment of it yet */
 } hp_merger;
+
+/* Returns a merger at the beginning of a parse. `trace` and `notes`: see hp_merger; `finder` and
+ * `judge` may be NULL. */
+static inline hp_merger hp_merger_of(hp_engine *engine, hp_merge_counters *counters, hp_trace *trace,
+                                     const hp_merge_trace *notes, hp_finder *finder, const hp_merge_judge *judge) {
+  return (hp_merger){.engine = engine,
+                     .counters = counters,
+                     .trace = trace,
+                     .notes = notes,
+                     .finder = finder,
+                     .judge = judge,
+                     .is_observed = finder || (judge && judge->before_splice)};
+}
+/* Gives the judge its memory. */
+static inline void hp_merger_judge_in(hp_merger *m, void *memory) { m->judgement = m->judge ? memory : NULL; }
+/* Returns true if a finder or the judge sees each splice. */
+static inline bool hp_merger_is_observed(const hp_merger *merger) { return merger->is_observed; }
+/* Returns true between two calls of hp_merger_merge_chunk for one chunk. */
+static inline bool hp_merger_is_in_chunk(const hp_merger *merger) { return merger->is_in_chunk; }
+/* The merger has parsed a late worker's chunk itself up to this offset. */
+static inline void hp_merger_note_rescue(hp_merger *merger, uint32_t offset) { merger->rescued_to = offset; }
 
 /* Parses up to the first token boundary at or after `offset` in the data state. Returns false if
  * more input must come first. The caller then repeats the call. */

@@ -72,6 +72,9 @@ typedef struct hp_resource_values {
   hpar_string others[HP_RESOURCE_ATTRIBUTES]; /* by attribute; those that are present */
 } hp_resource_values;
 
+/* Returns bit i if the element has attribute i. */
+static inline uint64_t hp_present_values(const hp_resource_values *values) { return values->present; }
+
 #define HP_RESOURCE_FIELD(attribute, field) [attribute] = offsetof(hp_resource_values, resource.field)
 #define HP_RESOURCE_OTHER_VALUE(attribute) [attribute] = offsetof(hp_resource_values, others[attribute])
 

@@ -116,7 +116,7 @@ static HP_INLINE uint64_t read_next(hp_spans *s, hp_scratch *scratch) {
   hp_grow_tight(&s->items, &s->capacity, s->count + 1, scratch->unwind);
   hp_span *span = &s->items[s->count++];
   s->at = read_span(span, s->tag, p, s->end, s->readable);
-  return (uint64_t)1 << span->bit;
+  return (uint64_t)1 << span->name_bit;
 }
 
 void hp_spans_complete(hp_spans *s, hp_scratch *scratch) {

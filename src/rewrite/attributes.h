@@ -14,7 +14,7 @@ typedef struct hp_span {
   uint32_t value, value_end; /* without quotes; both 0 if there is no "=" */
   uint32_t end;              /* of the attribute, with its quotes */
   char quote;                /* 0: none */
-  uint8_t bit;               /* of hp_attribute_bit */
+  uint8_t name_bit;          /* of hp_attribute_bit */
   bool is_short;             /* the name has at most 16 bytes, without controls */
   bool has_value : 1;
   bool is_duplicate : 1; /* the standard drops it */

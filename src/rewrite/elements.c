@@ -430,7 +430,7 @@ static const hp_attributes *read_known(hpar_rewriter *r) {
   if (!most) return NULL;
   for (uint32_t i = 0; i < s->count || hp_spans_next(s, &r->scratch); i++) {
     const hp_span *span = &s->items[i];
-    if (span->is_duplicate || !(r->rules->reading.names >> span->bit & 1)) continue;
+    if (span->is_duplicate || !(r->rules->reading.names >> span->name_bit & 1)) continue;
     hp_atom atom = find_attribute_name(r, span);
     hp_reading reading = atom < HP_KNOWN_ATOMS ? (hp_reading)r->rules->reading.of[atom] : HP_READS_NOTHING;
     if (reading == HP_READS_NOTHING) continue;
@@ -461,7 +461,7 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
   for (uint32_t i = 0; i < s->count; i++) {
     const hp_span *span = &s->items[i];
     hp_reading reading = HP_READS_VALUE;
-    if (span->is_duplicate || !(wanted >> span->bit & 1)) continue;
+    if (span->is_duplicate || !(wanted >> span->name_bit & 1)) continue;
     hp_name value = {"", 0};
     hp_atom atom = find_attribute_name(r, span);
     if (!is_html)

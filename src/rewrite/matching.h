@@ -131,7 +131,8 @@ uint32_t hp_matching_frame_with(hp_matching *matching, const hp_bits *bits, bool
 static inline bool hp_matching_reads_tag(const hp_matching *s, hp_atom name) {
   const hp_matcher *m = &s->matcher;
   if (s->rules->needs_attributes || s->rules->has_universal || s->rules->needs_every_tag) return true;
-  if (name < HP_KNOWN_ATOMS) return hp_matcher_has_tag(m, name) || name == HP_ATOM_IMAGE || hp_svg_tag_name(name) != name;
+  if (name < HP_KNOWN_ATOMS)
+    return hp_matcher_has_tag(m, name) || name == HP_ATOM_IMAGE || hp_svg_tag_name(name) != name;
   return m->index.tags.slots;
 }
 

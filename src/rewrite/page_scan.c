@@ -96,8 +96,7 @@ static hpar_status make_scan(hp_session *session, unsigned threads) {
       hp_free(made);
       return status;
     }
-    session->scan = made;
-    session->destroy_scan = destroy_scan;
+    hp_session_keep_scan(session, made, destroy_scan);
   }
   for (unsigned i = 0; status == HPAR_OK && i < threads; i++) status = make_thread(session->scan, i);
   return status;

@@ -77,7 +77,7 @@ static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values
 /* Copies the values, which then are valid until `kept` is cleared. */
 static void keep_values(hp_resource_scan *s, hp_resource_values *to, const hp_resource_values *from) {
   hp_clear_values(to);
-  for (uint64_t left = from->present; left; left &= left - 1) {
+  for (uint64_t left = hp_present_values(from); left; left &= left - 1) {
     hp_resource_attribute attribute = (hp_resource_attribute)__builtin_ctzll(left);
     hpar_string value = hp_resource_value(from, attribute);
     char *copy = hp_scratch_take(&s->kept, value.length + 1);

@@ -148,7 +148,7 @@ static void assume_in_advance(hpar_rewriter *r) {
   if (outer->now.assumes.ns != HPAR_NAMESPACE_HTML || outer->fostered) return;
   if (outer->base_mode == HP_IN_BODY) {
     outer->now.assumes.modes = 1u << HP_IN_BODY | 1u << HP_IN_CELL | 1u << HP_IN_CAPTION;
-    hp_speculative_of(b)->assumed = outer->confident & QUESTIONS;
+    hp_speculative_of(b)->assumed = hp_outer_trusted(outer) & QUESTIONS;
   } else if (outer->base_mode == HP_IN_TABLE_BODY || outer->base_mode == HP_IN_ROW) {
     outer->now.assumes.modes = 1u << outer->base_mode;
   }
@@ -331,7 +331,7 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
   hp_rewrite_segment *now = &p->now;
   uint32_t first = p->log->outline.entry_count;
   uint32_t reopened = hp_questions_reopened(b, token);
-  bool fits = !p->outer.poisoned && !is_empty(p) && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;
+  bool fits = !hp_outer_is_poisoned(&p->outer) && !is_empty(p) && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;
   if (fits && hp_outline_save(&r->outline, p->outer.base_mode, &p->log->outline, &now->state)) {
     now->assumed = p->outer.now;
     now->assumed.assumes.questions = hp_speculative_of(b)->assumed;
@@ -361,6 +361,6 @@ void hp_speculation_end_segment(hpar_rewriter *r, uint64_t end, const hp_token *
     hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);
     p->log->segments[p->log->segment_count++] = *now;
   }
-  p->outer.confident &= ~reopened;
+  hp_outer_trust(&p->outer, hp_outer_trusted(&p->outer) & ~reopened);
   if (r->rules->unit_rule_count) hp_speculation_predict_scopes(r, token);
 }

@@ -43,7 +43,7 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   if (p->frame.knows_next)
     hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->stack.top->node), p->frame.next);
   hp_speculation_end_segment(r, end, t);
-  p->outer.disposition = HP_DISPOSITION_LOCAL;
+  hp_outer_take_disposition(&p->outer);
   p->seeks = true;
 }
 
@@ -51,13 +51,13 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
 static void split_tag(hpar_rewriter *r, const hp_token *t) {
   hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
-  uint32_t confident = p->outer.confident;
+  uint32_t trusted = hp_outer_trusted(&p->outer);
   bool row = hp_splits_row(t);
   uint8_t mode = row ? HP_IN_TABLE_BODY : p->outer.base_mode, ns = b->stack.entries[0].ns;
   if (row) p->outer.fostered = false;
   r->stats.tags--;
   hp_speculation_end_segment(r, r->token.start, NULL);
-  p->outer.confident = confident;
+  hp_outer_trust(&p->outer, trusted);
   hp_speculation_begin_segment(r, r->token.start, mode, ns);
   p->now.split.name = t->name;
   p->now.split.end = r->token.end;
@@ -144,7 +144,7 @@ bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
 void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) {
   hp_speculation *p = r->parallel.speculation;
   if (p->seeks) return; /* the rest of a text */
-  if (p->outer.disposition == HP_DISPOSITION_LOCAL) {
+  if (hp_outer_is_local(&p->outer)) {
     p->outer.now.tokens++;
     return;
   }
@@ -188,10 +188,10 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   bool is_inside = !hp_scanner_is_in_data(&r->scanner) && b->mode != HP_IN_TEXT; /* a token */
   if (is_inside && !p->seeks) return true;
   if (!p->seeks) hp_outer_check_mode(&p->outer, b);
-  if (p->outer.poisoned && !p->seeks) {
+  if (hp_outer_is_poisoned(&p->outer) && !p->seeks) {
     p->next_mode = p->outer.base_mode;
     p->next_ns = b->stack.entries[0].ns;
-    p->outer.confident &= ~hp_questions_reopened(b, NULL);
+    hp_outer_trust(&p->outer, hp_outer_trusted(&p->outer) & ~hp_questions_reopened(b, NULL));
     p->seeks = true;
   }
   if (p->seeks) {
@@ -343,8 +343,8 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
                         .deferring_capacity = kept.deferring_capacity,
                         .scopes = kept.scopes,
                         .scope_capacity = kept.scope_capacity};
-  p->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
-  p->outer.minimise_log = true;
+  hp_outer_trust(&p->outer, 1u << HP_ASSUME_FORMATTING_CLEAN);
+  hp_outer_minimise_log(&p->outer);
   if (chunk->limit <= chunk->cut) return;
   if (hp_rewriter_open_worker(r, input->merger, hp_speculation_take_output, r) != HPAR_OK) return;
   r->parallel.speculation = p;

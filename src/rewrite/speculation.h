@@ -298,7 +298,7 @@ bool hp_speculation_take_outer_tag(hpar_rewriter *rewriter);
  * process the rest of the tag. */
 static inline bool hp_speculation_take_tag(hpar_rewriter *r) {
   hp_outer_context *outer = &r->parallel.speculation->outer;
-  if (outer->disposition != HP_DISPOSITION_LOCAL) return hp_speculation_take_outer_tag(r);
+  if (!hp_outer_is_local(outer)) return hp_speculation_take_outer_tag(r);
   outer->now.tokens++;
   return true;
 }
@@ -343,7 +343,8 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *rewriter);
 /* An event is processed. Returns false at the end of the worker's chunk. */
 static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
   const hp_speculation *p = r->parallel.speculation;
-  if (!r->outline.builder.stack.depth || p->seeks || p->outer.poisoned || r->scanner.at >= r->window.limit)
+  if (!r->outline.builder.stack.depth || p->seeks || hp_outer_is_poisoned(&p->outer) ||
+      r->scanner.at >= r->window.limit)
     return hp_speculation_goes_on_outside(r);
   return atomic_load_explicit(p->passed, memory_order_relaxed) < p->limit;
 }

@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-typedef struct hp_edit_config {
-  bool scripting; /* of inner HTML */
+typedef struct hp_edit_config { // value
+  bool scripting;               /* of inner HTML */
   hp_limits limits;
   uint64_t memory_limit; /* 0: none */
 } hp_edit_config;

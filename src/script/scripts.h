@@ -31,7 +31,7 @@ typedef struct hp_written {
   hp_state tag_state;
 } hp_written;
 
-typedef struct hp_script_counters {
+typedef struct hp_script_counters { // value
   uint64_t runs, callbacks_ns, written;
   uint64_t state_changes;
   uint64_t first_change; /* offset in the page of the first one */

@@ -16,8 +16,8 @@
  * and later siblings of e come before e, so R(., e) is known when T(., e) is computed. */
 
 typedef struct ahead_tests {
-  uint32_t count; /* elements below the root, in document order */
-  uint32_t words; /* of a set of look-ahead tests */
+  uint32_t count;   /* elements below the root, in document order */
+  uint32_t words;   /* of a set of look-ahead tests */
   hp_bits *holding; /* a set per element */
 } ahead_tests;
 

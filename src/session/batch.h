@@ -18,8 +18,8 @@ typedef struct hp_batch {
   unsigned count;
 } hp_batch;
 
-typedef struct hp_batch_request {
-  hpar_parser *parser; /* the caller's */
+typedef struct hp_batch_request { // value
+  hpar_parser *parser;            /* the caller's */
   hp_config *config;
   hpar_input *inputs;
   size_t count;

@@ -42,10 +42,11 @@ static hpar_status decode_on_team(hp_session *session, const hp_config *config, 
   if (is_others) executor.threads = config->other_threads;
   if (is_others || session->result.driver == HP_DRIVER_PARALLEL)
     hp_team_slice_executor(&session->team, &executor, bytes, length, &slices);
-  session->team.leaves_slices = may_leave_slices(session, config);
+  bool leaves_slices = may_leave_slices(session, config);
+  hp_team_let_leave_slices(&session->team, leaves_slices);
   hpar_status status = hp_input_decode_sniffed(&document->input, bytes, length, sniffed, &slices);
   /* The pool is not free while it has a straggler. */
-  if (session->team.leaves_slices && hp_team_lend_document(&session->team, document)) {
+  if (leaves_slices && hp_team_lend_document(&session->team, document)) {
     session->result.driver = HP_DRIVER_SEQUENTIAL;
     session->result.slice_given_up = true;
   }

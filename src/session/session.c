@@ -128,7 +128,7 @@ hpar_status hp_session_prepare(hp_session *session, hp_config *config) {
                                                             : hp_config_threads(config);
   if (threads < 2 || executor->kind != HPAR_EXECUTOR_THREADS || hp_crew_has_stragglers(&session->crew)) return HPAR_OK;
   if (!hp_team_threads(&session->team, executor, threads)) return HPAR_ERROR_MEMORY;
-  if (!session->team.job.division.is_alone) hp_pool_wake(hp_crew_pool(&session->crew), threads);
+  if (!hp_team_is_alone(&session->team)) hp_pool_wake(hp_crew_pool(&session->crew), threads);
 #else
   (void)session, (void)config;
 #endif
@@ -139,7 +139,7 @@ void hp_session_wake(hp_session *session, hp_config *config) {
 #if HPAR_PARALLEL
   hp_team *team = &session->team;
   hp_pool *pool = hp_crew_pool(team->crew);
-  if (pool && !team->job.division.is_alone && !hp_crew_has_stragglers(team->crew))
+  if (pool && !hp_team_is_alone(team) && !hp_crew_has_stragglers(team->crew))
     hp_pool_wake(pool, hp_config_threads(config));
 #else
   (void)session, (void)config;

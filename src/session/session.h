@@ -88,6 +88,12 @@ typedef struct hp_session {
 #endif
 } hp_session;
 
+/* Keeps the memory of scans for later parses, and destroys it with the session. */
+static inline void hp_session_keep_scan(hp_session *session, void *scan, void (*destroy)(void *scan)) {
+  session->scan = scan;
+  session->destroy_scan = destroy;
+}
+
 void hp_session_open(hp_session *session); /* requires no initialised memory */
 /* Frees everything except the documents. Requires: no parse is in progress. */
 void hp_session_close(hp_session *session);

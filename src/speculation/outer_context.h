@@ -39,6 +39,16 @@ typedef struct hp_outer_context {
   hp_token token;             /* the last token that was not LOCAL */
 } hp_outer_context;
 
+/* The merger prepares these questions (bit q), so their default answers hold; no others do. */
+static inline void hp_outer_trust(hp_outer_context *outer, uint32_t questions) { outer->confident = questions; }
+static inline uint32_t hp_outer_trusted(const hp_outer_context *outer) { return outer->confident; }
+/* From now on, the shorter log is chosen where two dispositions are right. */
+static inline void hp_outer_minimise_log(hp_outer_context *outer) { outer->minimise_log = true; }
+static inline bool hp_outer_is_poisoned(const hp_outer_context *outer) { return outer->poisoned; }
+static inline bool hp_outer_is_local(const hp_outer_context *outer) {
+  return outer->disposition == HP_DISPOSITION_LOCAL;
+}
+
 /* Gives the builder this outer context. */
 void hp_outer_open(hp_outer_context *outer, hp_builder *builder);
 

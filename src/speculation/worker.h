@@ -97,6 +97,15 @@ void hp_worker_open(hp_worker *worker, const hp_request *request, const hp_fragm
 /* Reports the resources that the open worker finds, as the thread with this number. */
 void hp_worker_find_resources(hp_worker *worker, const hp_resource_report *report, unsigned thread);
 void hp_worker_close(hp_worker *worker);
+/* Forgets an earlier parse. */
+static inline void hp_worker_reset(hp_worker *worker) {
+  worker->is_open = worker->saturated = false;
+  atomic_store_explicit(&worker->left, false, memory_order_relaxed);
+  worker->done = worker->wasted_bytes = 0;
+  worker->work = NULL;
+  worker->nanoseconds = worker->predict_nanoseconds = 0;
+}
+static inline uint64_t hp_worker_predict_ns(const hp_worker *worker) { return worker->predict_nanoseconds; }
 /* Returns the worker's next chunk in this parse, without a hypothesis; NULL: out of memory. Uses
  * the memory of an earlier parse. */
 hp_chunk_work *hp_worker_next_work(hp_worker *worker);

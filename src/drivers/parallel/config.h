@@ -72,7 +72,7 @@ typedef struct hp_parallel_config { // value
 } hp_parallel_config;
 
 /* What a parallel parse counts. */
-typedef struct hp_parallel_counters {
+typedef struct hp_parallel_counters { // value
   hp_merge_counters merge;
   unsigned threads;
   const char *strategy, *predictor, *mode_predictor, *cut_policy;

@@ -102,8 +102,8 @@ static bool parse_exact_chunk(hp_job *job, const hp_chunk *c) {
 static void deliver_found(hp_job *job) {
   hp_merger *m = &job->merger;
   if (!m->finder || !m->finder->report->in_order || !hp_finder_is_settled(m->finder)) return;
-  uint32_t first =
-      job->position.chunk + (m->is_in_chunk ? hp_chunk_span(hp_chunk_at(job->queue, job->position.chunk)) : 0);
+  uint32_t first = job->position.chunk +
+                   (hp_merger_is_in_chunk(m) ? hp_chunk_span(hp_chunk_at(job->queue, job->position.chunk)) : 0);
   if (job->position.found_chunk < first) job->position.found_chunk = first;
   while (job->position.found_chunk < hp_published_chunks(job->queue)) {
     const hp_chunk *c = hp_chunk_at(job->queue, job->position.found_chunk);
@@ -302,7 +302,7 @@ static void rescue_chunk(hp_job *job) {
     uint32_t end = next < published ? hp_chunk_queue_cut(job->queue, next) : UINT32_MAX;
     validate_to(job, next < published ? end : (uint32_t)job->request.length);
     if (parse_until_free(m, given_up, end)) {
-      if (merger_position(m) != begin) m->rescued_to = merger_position(m);
+      if (merger_position(m) != begin) hp_merger_note_rescue(m, merger_position(m));
       return;
     }
     bool is_others = m->done || next == published ||

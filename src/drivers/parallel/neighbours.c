@@ -12,8 +12,8 @@ bool hp_may_compose_neighbours(const hp_job *job) {
   const hp_strategy *strategy = job->plan.strategy;
   const hp_merge_judge *judge = job->config.judge;
   return job->division.threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->config.order &&
-         !job->division.has_pairs && !job->request.trace && !job->merger.is_observed && !job->config.scripts &&
-         !job->request.max_errors && !strategy->one_by_one && !(judge && judge->after_entry) &&
+         !job->division.has_pairs && !job->request.trace && !hp_merger_is_observed(&job->merger) &&
+         !job->config.scripts && !job->request.max_errors && !strategy->one_by_one && !(judge && judge->after_entry) &&
          !hp_engine_is_limited(job->merger.engine);
 }
 

@@ -41,7 +41,8 @@ static void end_resources(hp_job *job) {
   hp_finder *finder = job->merger.finder;
   if (!finder) return;
   hp_finder_end_chunk(finder);
-  for (uint32_t i = job->position.chunk + job->merger.is_in_chunk; i < hp_published_chunks(job->queue); i++) {
+  for (uint32_t i = job->position.chunk + hp_merger_is_in_chunk(&job->merger); i < hp_published_chunks(job->queue);
+       i++) {
     const hp_chunk *chunk = hp_chunk_at(job->queue, i);
     if (!chunk->work || !chunk->done) continue;
     hp_finder_begin_chunk(finder, &chunk->work->log.sightings);
@@ -95,12 +96,8 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->plan = config->plan;
   hp_prescan_begin(&team->prescan);
   job->plan.prescan = &team->prescan;
-  job->merger = (hp_merger){.engine = engine,
-                            .counters = &counters->merge,
-                            .trace = request->trace,
-                            .notes = request->trace && config->trace ? config->trace->merge : NULL,
-                            .finder = config->finder,
-                            .is_observed = config->finder || (config->judge && config->judge->before_splice)};
+  const hp_merge_trace *notes = request->trace && config->trace ? config->trace->merge : NULL;
+  job->merger = hp_merger_of(engine, &counters->merge, request->trace, notes, config->finder, config->judge);
   job->request.watch = NULL;                         /* the workers have their own */
   request->document->atoms.shared = config->scripts; /* scripts read the document beside workers */
   job->division.threads = config->executor.threads;

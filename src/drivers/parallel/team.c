@@ -96,11 +96,7 @@ static hpar_status allocate_workers(hp_team *team, unsigned count) {
 }
 
 static hpar_status prepare_worker(hp_job *job, hp_worker *worker) {
-  worker->is_open = worker->saturated = false;
-  atomic_store_explicit(&worker->left, false, memory_order_relaxed);
-  worker->done = worker->wasted_bytes = 0;
-  worker->work = NULL;
-  worker->nanoseconds = worker->predict_nanoseconds = 0;
+  hp_worker_reset(worker);
   /* In these cases other threads use the worker before its own thread does. */
   if ((job->division.has_pairs || job->config.order) && !open_worker(job, worker)) return worker->engine.unwind.status;
   return HPAR_OK;
@@ -121,8 +117,7 @@ void hp_team_prepare(hp_job *job) {
   if (status == HPAR_OK && job->config.order) status = job->config.order->prepare(job, workers);
   if (status == HPAR_OK && job->division.has_pairs) status = job->config.pairs->prepare(job, workers);
   if (status == HPAR_OK && job->config.judge) status = job->config.judge->open(&team->judge);
-  job->merger.judge = job->config.judge;
-  job->merger.judgement = job->config.judge ? team->judge.memory : NULL;
+  hp_merger_judge_in(&job->merger, team->judge.memory);
   const hp_request *request = &job->request;
   unsigned parts = job->division.has_pairs ? 2 * workers : workers;
   bool is_divided = status == HPAR_OK && request->length && request->length <= HP_MAX_APART &&

@@ -153,6 +153,11 @@ bool hp_team_lend_document(hp_team *team, hpar_document *document);
 /* Waits for the stragglers of the last job. */
 void hp_team_await_stragglers(hp_team *team);
 
+/* Returns true if other threads would have saved no time in the last parse. */
+static inline bool hp_team_is_alone(const hp_team *team) { return team->job.division.is_alone; }
+/* Lets the next parse go on without a straggler in a slice. */
+static inline void hp_team_let_leave_slices(hp_team *team, bool leaves) { team->leaves_slices = leaves; }
+
 /* Ends the job of a process whose child this process is. */
 void hp_team_forget(hp_team *team);
 /* Frees all memory. Requires: no job runs. */
