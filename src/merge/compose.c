@@ -3,7 +3,7 @@
 #define HP_HAS_NODES 1
 #define HP_HAS_OUTER 1
 
-#include "merge/splice.h"
+#include "merge/adopt.h"
 #include "tokenizer/tokenizer.h"
 
 #include "tree/context.inc"
@@ -97,8 +97,8 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
 }
 
 /* Returns whether the merger can repair the run of the composed segment as well as those of its
- * parts (merge/splice.h, merge/splice.h). The flags of formatting elements count the equal
- * entries of their segment only, so that the left log must have none of these names. */
+ * parts (merge/adopt.h). The flags of formatting elements count the equal entries of their
+ * segment only, so that the left log must have none of these names. */
 static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segment *s) {
   if (hp_speculative_of(b)->misnested != s->misnested || hp_speculative_of(b)->fostered != s->fostered ||
       left->ark_known != s->ark_known)
@@ -135,7 +135,7 @@ bool hp_compose_chunk(hp_composer *c, hp_chunk_work *right) {
     if (b->stack.depth == 0 || s->start != c->position || !check_segment(c, s))
       return end_composition(c, HP_ENDS_CLEAN);
     b->flags.prepared = false;
-    hp_splice(b, &right->log, right->taken++);
+    hp_adopt_segment(b, &right->log, right->taken++);
     c->worker->outer.now.tokens += s->tokens;
     c->position = s->end;
     c->level->segments++;

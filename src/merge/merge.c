@@ -4,7 +4,7 @@
 #define HP_HAS_OUTER 0
 
 #include "base/process.h"
-#include "merge/splice.h"
+#include "merge/adopt.h"
 #include "tokenizer/tokenizer.h"
 #include "tree/engine.h"
 
@@ -220,7 +220,7 @@ static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chu
   const hp_segment *s = &log->segments[m->segment];
   if (m->judge && m->judge->before_splice) m->judge->before_splice(m, chunk, s);
   bool is_inert = m->finder && hp_finder_is_inert(m->finder);
-  hp_splice(&m->engine->builder, log, m->segment);
+  hp_adopt_segment(&m->engine->builder, log, m->segment);
   if (m->finder)
     hp_finder_confirm(m->finder, m->segment ? s[-1].observed_to.sightings : 0, s->observed_to.sightings, is_inert);
 }
@@ -235,7 +235,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   if (m->is_observed)
     splice_observed(m, chunk);
   else
-    hp_splice(&engine->builder, log, m->segment);
+    hp_adopt_segment(&engine->builder, log, m->segment);
   engine->builder.flags.prepared = s->prepared;
   if (s->begins_raw_text) hp_engine_begin_raw_text(engine);
   engine->tokens += s->tokens;

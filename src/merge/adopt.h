@@ -1,5 +1,5 @@
-#ifndef HP_MERGE_SPLICE_H
-#define HP_MERGE_SPLICE_H
+#ifndef HP_MERGE_ADOPT_H
+#define HP_MERGE_ADOPT_H
 
 /* Adoption of a worker's nodes, and the repairs that let more segments be adopted.
  *
@@ -17,17 +17,17 @@
 
 #include "speculation/log.h"
 
-/* Splices a segment into the tree of a builder. The nodes of its run become children of the current
- * node. The builder gets its open elements, formatting entries, mode, form pointer and errors.
- * An exact builder reconstructs formatting elements in the run if the segment assumes that none is
- * to be reconstructed. Requires: all other assumptions of the segment hold. A speculative builder
- * has an open element. */
-void hp_splice(hp_builder *builder, const hp_log *log, uint32_t segment);
+/* Adopts a segment: the nodes of its run become children of the builder's current node. The builder
+ * gets its open elements, formatting entries, mode, form pointer and errors. An exact builder
+ * reconstructs formatting elements in the run if the segment assumes that none is to be
+ * reconstructed. Requires: all other assumptions of the segment hold. A speculative builder has an
+ * open element. */
+void hp_adopt_segment(hp_builder *builder, const hp_log *log, uint32_t segment);
 
-/* Returns whether hp_splice can reconstruct the formatting elements in the run of the segment.
+/* Returns whether hp_adopt_segment can reconstruct the formatting elements in the segment's run.
  * Requires: an exact builder. */
 bool hp_can_reconstruct(const hp_builder *builder, const hp_segment *segment);
-/* Returns whether hp_splice can apply Noah's Ark clause for the segment. */
+/* Returns whether hp_adopt_segment can apply Noah's Ark clause for the segment. */
 bool hp_can_apply_ark(const hp_segment *segment);
 
 #endif

@@ -1,4 +1,4 @@
-#include "merge/splice.h"
+#include "merge/adopt.h"
 
 #include "base/memory.h"
 #include "dom/tag.h"
@@ -280,9 +280,9 @@ static uint32_t reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_se
   return clones;
 }
 
-/*** splice ***/
+/*** adoption ***/
 
-static void splice_run(hp_builder *b, hp_ref anchor_ref) {
+static void adopt_run(hp_builder *b, hp_ref anchor_ref) {
   if (!anchor_ref) return;
   hp_node *anchor = node_at(b, anchor_ref);
   hp_ref into = hp_exact_appropriate_place(b).parent;
@@ -306,7 +306,7 @@ static void splice_run(hp_builder *b, hp_ref anchor_ref) {
   parent->last = anchor->last;
 }
 
-void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
+void hp_adopt_segment(hp_builder *b, const hp_log *log, uint32_t segment) {
   const hp_segment *s = &log->segments[segment];
   uint32_t clones = 0, pushed = 0;
   bool reconstructs = must_reconstruct(b, s);
@@ -318,7 +318,7 @@ void hp_splice(hp_builder *b, const hp_log *log, uint32_t segment) {
   }
   uint32_t depth = b->stack.depth;
   if (names && !reconstructs) apply_ark(b, node_at(b, s->anchor)->first, s->anchor, names);
-  splice_run(b, s->anchor);
+  adopt_run(b, s->anchor);
   if (reconstructs) clones = reconstruct_in_run(b, log, s, names, &pushed);
   for (uint32_t i = pushed; i < s->open_elements.count; i++) hp_exact_push(b, &log->open[s->open_elements.first + i]);
   if (s->formatting.count)
