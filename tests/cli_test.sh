@@ -76,7 +76,7 @@ for wrong_use in parse "parse --nope page.html" "parse -x page.html" "parse page
   out_empty
 done
 run 2 parse --many --mode parallel page.html
-err_has '^hpar: --many excludes --mode parallel .*: it parses each FILE on one thread with the sequential parser'
+err_has '^hpar: --many excludes --mode parallel .*: it parses the FILEs side by side'
 run 0 parse --many --mode sequential --format none page.html
 run 2 parse --encoding bogus page.html
 err_has 'no label'

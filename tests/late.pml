@@ -48,7 +48,7 @@ byte built[TOKENS];
 byte wanted;
 bool cancelled, closed, batch_is_closed;
 byte entered, exited;
-short left; /* of hp_late */
+short left; /* of hp_stragglers */
 byte sleepers, references = 1;   /* likewise; the team has a reference */
 bool caller_sleeps;
 bool text_is_freed, job_is_replaced;

@@ -30,7 +30,7 @@ byte written[SLICES];               /* stores to the shared result of a slice; 2
 bool used[SLICES];                  /* the calling thread uses the shared result */
 bool text_is_freed, job_is_dropped, batch_is_closed;
 byte entered, exited;
-short left; /* of hp_late */
+short left; /* of hp_stragglers */
 
 inline run_slice(i) {
   assert(!text_is_freed && !job_is_dropped);

@@ -320,8 +320,8 @@ typedef struct hpar_rewrite_options {
    * last case is a rule with `text_pieces` that edits texts, beside one that edits whole texts and
    * has callbacks for texts, comments or the doctype that are not pure. */
   hpar_mode mode;
-  /* The caller's executor, as in hpar_select_options. One input has its callbacks on the thread
-   * that runs task 0 */
+  /* The caller's executor, as in hpar_select_options. The callbacks for one input then run on the
+   * feeding thread and on that of task 0, in order and never at once */
   hpar_run_callback run;
   void *run_context;
   hpar_error *error; /* filled by a call with these options; NULL: none */

@@ -34,7 +34,7 @@ def parse_many(inputs: Iterable[Input], *, ordered: Literal[False], return_error
 
 def parse_many(inputs: Iterable[Input], *, ordered: bool = True, return_errors: bool = False, batch: int = 256,
                **options: Any) -> Iterator[Any]:
-    """Parses many pages, each with the sequential parser on one of `threads` threads.
+    """Parses many pages, each on one of `threads` threads; several parse one that is longer than all others together.
 
     Returns an iterator. It yields the documents in the order of the inputs. With ordered=False it yields
     (index, document) as soon as each document is complete. The parse needs no lock of the interpreter.

@@ -292,6 +292,7 @@ static unsigned choose_threads(hp_session *session, hp_config *config, size_t le
   bool is_parallel = config->mode == HPAR_MODE_PARALLEL || (config->mode == HPAR_MODE_AUTO && length >= MIN_BYTES);
   if (!is_parallel || config->resources.in_order || length > UINT32_MAX) return 1;
   unsigned threads = hp_config_threads(config);
+  config->parallel.executor.bind = false; /* the calling thread is not bound, either */
   return hp_team_threads(&session->team, executor, threads);
 }
 

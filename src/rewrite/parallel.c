@@ -20,7 +20,7 @@ static void rewrite_beginning(hpar_rewriter *r) {
   enum { BEGINNING = 8 << 10, LONG = 32 << 10 };
   const hp_rewrite_team *t = r->parallel.team;
   const bool is_divided = t && (t->division.cuts || t->division.chunk_size || t->division.is_inline);
-  const bool has_use = r->rules->has_scopes || !t || !hp_crew_pool(&t->crew);
+  const bool has_use = r->rules->has_scopes || !t || !t->active;
   if (!has_use || is_divided || (size_t)(r->scanner.end - r->scanner.at) < LONG) return;
   hp_rewriter_scan_until(r, hp_rewrite_offset(r) + BEGINNING);
   if (r->progress.phase != HP_PHASE_RUNS || (r->text.is_open && r->running.texts)) return;

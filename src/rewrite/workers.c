@@ -54,9 +54,10 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
 }
 
 /* Waits while too many chunks are in flight, if the merger runs. A caller's executor may start it
- * later. */
+ * later, or run this task below a callback of the merger, which then goes on after MOST_SPINS. */
 void hp_rewrite_team_run_worker(hp_rewrite_team *t, unsigned thread) {
-  enum { SPIN_NS = 50000 };
+  enum { SPIN_NS = 50000, MOST_SPINS = 20 };
+  unsigned spins = 0;
   hp_spin spin = {0};
   while (atomic_load(&t->published.passed) != UINT64_MAX) {
     hp_chunk chunk;
@@ -65,9 +66,14 @@ void hp_rewrite_team_run_worker(hp_rewrite_team *t, unsigned thread) {
     if (claim == HP_CLAIM_MADE) {
       hp_rewrite_team_run_chunk(t, thread, &chunk);
       spin = (hp_spin){0};
+      spins = 0;
     } else if (!atomic_load_explicit(&t->published.merges, memory_order_relaxed)) {
       return;
     } else if (!hp_spin_on(&spin, SPIN_NS)) {
+      if (t->executor.kind == HPAR_EXECUTOR_CALLER) {
+        if (++spins == MOST_SPINS) return;
+        spin = (hp_spin){0};
+      }
       sched_yield();
     }
   }

@@ -30,6 +30,7 @@ hp_executor hp_executor_of_call(hpar_run_callback run, void *context, unsigned t
 #else
   if (!threads || !run) threads = 1;
 #endif
+  if (threads > HPAR_MAX_THREADS) threads = HPAR_MAX_THREADS;
   return (hp_executor){
       .kind = run ? HPAR_EXECUTOR_CALLER : HPAR_EXECUTOR_THREADS, .run = run, .context = context, .threads = threads};
 }
@@ -168,6 +169,7 @@ void hp_crew_close(hp_crew *crew) { (void)crew; }
 /*** runs ***/
 
 unsigned hp_crew_prepare(hp_crew *crew, const hp_executor *executor, unsigned wanted) {
+  atomic_store_explicit(&crew->not_bound, false, memory_order_relaxed);
   return wanted < 2 || executor->kind != HPAR_EXECUTOR_THREADS ? wanted : prepare_pool(crew, executor->wait, wanted);
 }
 

@@ -23,6 +23,7 @@ typedef struct batch_job {
   hp_config config;          /* of each input */
   const queued_input *queue; /* NULL: the order of the inputs */
   size_t first;              /* in the order: all threads together have parsed those before */
+  unsigned threads;          /* that have parsed one of these */
   bool bound, not_bound;
   _Atomic uint64_t failed, bytes, tokens, nodes; /* relaxed: read after all threads have returned */
   hpar_many_stats *stats;                        /* each thread writes its own entries */
@@ -54,7 +55,11 @@ static hpar_status parse_one(hp_session *session, const hp_config *config, const
     return hp_explain(&session->error, HPAR_ERROR_ARGUMENT, "hpar_input.bytes is NULL and length is %zu",
                       input->length);
   hp_config own = *config;
-  return hp_parse_input(session, &own, input->bytes, input->length, hp_now(), document);
+  hpar_status status = hp_parse_input(session, &own, input->bytes, input->length, hp_now(), document);
+#if HPAR_PARALLEL
+  hp_team_await_stragglers(&session->team); /* the caller may free the bytes */
+#endif
+  return status;
 }
 
 /* An older caller has no status. */
@@ -162,9 +167,18 @@ static void parse_long_inputs(batch_job *job) {
   for (; job->first < job->request->count; job->first++) {
     const uint64_t length = job->queue[job->first].length;
     if (length < LEAST_BYTES || length > HPAR_MAX_INPUT || length * threads < left + left / 4) return;
-    if (!hp_session_chooses_parallel(session, &config, (size_t)length)) return;
+    if (!hp_session_chooses_parallel(session, &config, (size_t)length)) {
+      if (session->backoff.skipped) session->backoff.skipped--;
+      return;
+    }
     parse_input(job, &config, job->queue[job->first].index, 0);
+    job->not_bound |= session->result.binding_refused;
     left -= length;
+    if (session->result.driver != HP_DRIVER_PARALLEL || session->team.job.division.is_alone) {
+      job->first++;
+      return; /* the next one would not gain, either */
+    }
+    if (session->parallel_counters.threads > job->threads) job->threads = session->parallel_counters.threads;
   }
 }
 #endif
@@ -191,8 +205,11 @@ static void run_on_threads(batch_job *job, unsigned threads) {
   parse_long_inputs(job);
   const size_t count = job->request->count - job->first;
   if (!count) return;
-  hp_team_await_stragglers(&session->team);
-  hp_crew_run_units(&session->crew, &job->config.parallel.executor, threads, count, parse_queued, job);
+  /* A callback may have forked, so that the threads are new. */
+  const hp_executor *executor = &job->config.parallel.executor;
+  const unsigned prepared = job->first ? hp_team_threads(&session->team, executor, threads) : threads;
+  threads = prepared < 1 ? 1 : prepared;
+  hp_crew_run_units(&session->crew, executor, threads, count, parse_queued, job);
   if (job->bound && hp_crew_refused_binding(&session->crew)) job->not_bound = true;
 }
 
@@ -220,14 +237,15 @@ hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uin
   stats->threads = threads;
   stats->inputs = count;
   if (count) {
-    queued_input *queue = queue_of(job.inputs, count);
+    queued_input *queue = threads > 1 || count == 1 ? queue_of(job.inputs, count) : NULL;
     job.queue = queue;
     run(&job, threads);
     hp_free(queue);
+    if (stats->threads < job.threads) stats->threads = job.threads;
   }
   stats->allocator = hpar_allocator_name(job.config.by_jemalloc);
   stats->affinity = "none";
-  if (job.bound) stats->affinity = hp_note_processors(stats->processor_per_worker, threads, job.not_bound);
+  if (job.bound) stats->affinity = hp_note_processors(stats->processor_per_worker, stats->threads, job.not_bound);
   stats->failed = atomic_load(&job.failed);
   stats->bytes = atomic_load(&job.bytes);
   stats->tokens = atomic_load(&job.tokens);

@@ -37,8 +37,7 @@ static const hp_option options[] = {
     {ERRORS, "errors", NULL, "list parse errors on standard error, FILE:LINE:COLUMN: code"},
     {STATS, "stats", "[=json]", "print statistics on standard error, or on standard output with\n--format none"},
     {MANY, "many", NULL,
-     "parse several FILEs, and those of folders, at once, each on one thread\nwith the sequential parser; print each "
-     "tree below a line with its name"},
+     "parse several FILEs, and those of folders, at once, side by side; print\neach tree below a line with its name"},
     {LIMITS, "limits", "none|untrusted",
      "untrusted: limits of depth, attributes, time, and of nodes and memory\nby the size of FILE; the following "
      "options change single limits"},
@@ -153,8 +152,7 @@ static int check_many(const request *request) {
                       : request->scripts.run           ? "scripts run"
                                                        : NULL;
   if (!other) return -1;
-  return hp_bad_usage(&command, "--many excludes --%s: it parses each FILE on one thread with the sequential parser",
-                      other);
+  return hp_bad_usage(&command, "--many excludes --%s: it parses the FILEs side by side", other);
 }
 
 static int check(request *request) {
