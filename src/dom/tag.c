@@ -166,8 +166,6 @@ uint16_t hp_foreign_tag(uint8_t ns, hp_atom name) {
   return 0;
 }
 
-//§ adjust-svg-attributes
-//§ adjust-foreign-attributes
 hp_atom hp_svg_tag_name(hp_atom name) {
   switch (name) {
 #define X(lower, mixed) \
@@ -178,6 +176,8 @@ hp_atom hp_svg_tag_name(hp_atom name) {
   }
 }
 
+//§ adjust-svg-attributes
+//§ adjust-foreign-attributes
 hp_atom hp_foreign_attribute_name(uint8_t ns, hp_atom name) {
   if (ns == HPAR_NAMESPACE_SVG) {
     switch (name) {

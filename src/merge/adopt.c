@@ -177,8 +177,6 @@ static bool is_content_mode(const hp_builder *b) {
 /* Returns whether the list has an entry of this name after its last marker. */
 static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed(b, name) != 0; }
 
-// The end tag of a form removes only the form from the stack, if a clone is above it. A nobr in
-// scope closes itself.
 /* Returns whether the first node of the run reconstructs them. */
 static bool run_begins_with_reconstruction(const hp_builder *b, const hp_segment *s) {
   return reconstructs(b, node_at(b, node_at(b, s->anchor)->first));

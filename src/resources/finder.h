@@ -44,7 +44,7 @@ typedef struct hp_sighting {
   bool is_inert : 1;   /* in a template of the finder's own builder that is no shadow root */
   bool is_held : 1;    /* its resources wait for hp_finder_deliver */
   bool is_written : 1; /* a script has written the tag. `start` is the place in the text */
-  bool has_type : 1;   /* with `url`: hp_usual_script_type */
+  bool has_type : 1;   /* with `url`: its type is HP_USUAL_SCRIPT_TYPE */
   bool is_cut : 1;     /* the exact builder passed the tag while its resources were reported */
   uint8_t kind, flags; /* with `url`: of its resource */
   /* Number of its resources that are reported as FOUND: the last ones, or with is_cut the first. */

@@ -183,7 +183,7 @@ static void parse_long_inputs(batch_job *job) {
 }
 #endif
 
-/* Returns the number of threads, or 0 if memory is short. */
+/* Returns the number of threads for the inputs that are parsed side by side. */
 static unsigned useful_threads(hp_session *session, hp_config *config, size_t count) {
 #if HPAR_PARALLEL
   const hp_executor *executor = &config->parallel.executor;

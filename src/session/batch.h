@@ -1,8 +1,9 @@
 #ifndef HP_SESSION_BATCH_H
 #define HP_SESSION_BATCH_H
 
-/* Parses of many inputs at once, each by the sequential parser. Each thread takes the longest input
- * that is left, so that no thread is alone with a long input at the end. */
+/* Parses of many inputs at once, each by the sequential parser on one thread. Each thread takes the
+ * longest input that is left, so that no thread is alone with a long input at the end. All threads
+ * first parse those for which one thread would take longer than all for the rest. */
 
 #include "session/session.h"
 

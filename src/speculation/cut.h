@@ -22,7 +22,8 @@ typedef struct hp_cut_policy { // value
   size_t (*find)(const char *text, size_t length, size_t from, unsigned max_misses);
 } hp_cut_policy;
 
-/* Before a tag, or after it if it ends a raw-text element. */
+/* Before a tag. An end tag of a raw-text element is left to the chunk before: the cut is at the
+ * next tag. */
 HP_SHARED extern const hp_cut_policy hp_smart_cuts;
 
 /* Returns the first cut at or after `from`, or `length`. Requires, as the next functions: the

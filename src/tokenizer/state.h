@@ -1,8 +1,8 @@
 #ifndef HP_TOKENIZER_STATE_H
 #define HP_TOKENIZER_STATE_H
 
-/* The states of the standard's state machine. The tokenizer keeps none of them. They describe a
- * place inside of a token, for predictors, traces and statistics. */
+/* The states of the standard's state machine. A state describes a place inside of a token. The
+ * tokenizer keeps none of them between tokens; it finds the state where the input ends. */
 
 #include "base/target.h"
 #include "tokenizer/tokenizer.h"

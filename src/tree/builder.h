@@ -477,7 +477,7 @@ static inline void hp_outer_forget_names(hp_builder *b) {
  * of the stack. The builder then has no document and no tokenizer. */
 void hp_builder_reset(hp_builder *builder, uint32_t room, hp_unwind *unwind);
 /* Opens the builder. `tokenizer`, `nodes` and `bytes` belong to the same thread. The builder keeps
- * the memory of an earlier use. hp_builder_set_context sets a fragment's context afterwards. */
+ * the memory of an earlier use. */
 void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);
 /* Sets the watch of the start tags; NULL: none. Requires: the other options are set. */
 void hp_builder_watch(hp_builder *builder, hp_tag_watch *watch);

@@ -119,9 +119,10 @@ HP_SHARED hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near);
 /* Parses all complete tokens, as fast as possible. Requires: the request has no limits. */
 hp_loop_end hp_engine_run_available(hp_engine *engine);
 
-/* The engine loop: takes tokens from a source and gives each one to a builder. All drivers that
- * parse exactly instantiate this loop. The members of hp_loop_parts are constants at each call and
- * the loop is always inlined, so the compiler removes unused parts and inlines the others. */
+/* The engine loop: takes tokens from a source and gives each one to a builder. Drivers and studies
+ * instantiate this loop for each source; run_fast in exact.c is the loop without a source. The
+ * members of hp_loop_parts are constants at each call and the loop is always inlined, so the
+ * compiler removes unused parts and inlines the others. */
 
 typedef struct hp_loop_parts { // value
   /* Returns the kind of the next token, or HP_TOKEN_NEED_MORE. Writes the token to `*token`, or

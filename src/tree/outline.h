@@ -88,7 +88,7 @@ typedef struct hp_outline {
   hpar_quirks quirks;
   hp_content content; /* of the text that follows */
   hp_outline_slot *slots;
-  uint8_t *uses; /* by slot: hp_slot_use */
+  uint8_t *uses; /* by slot: slot_use of outline_nodes.inc */
   uint32_t slot_capacity, use_capacity, slot_count;
   uint32_t free_nodes;              /* a slot index, linked by node.parent; 0: none */
   uint32_t loose, loose_limit;      /* nodes that a sweep may free */

@@ -6,9 +6,8 @@
  * stack. As in tree/active_formatting.h, the last entries, HP_MAX_UNLINKED at most, have no links,
  * and a hash table finds equal entries once a name has many.
  *
- * The builder has the fields `formatting_count`, `formatting_capacity`, `linked`, `marker`,
- * `last_formatting`, `alike` and `alike_size` in common with the list of a tree builder.
- * `last_formatting` never leads to a removed entry. */
+ * It has the fields of hp_active_formatting in common with the list of a tree builder, except
+ * `by_index` and those of attributes. `last` never leads to a removed entry. */
 
 #include "dom/tag.h"
 #include "tree/active_formatting.h"

@@ -1,8 +1,8 @@
 #ifndef HP_TREE_STACK_H
 #define HP_TREE_STACK_H
 
-/* Questions about a builder's own stack and about tokens. The answers are the same in both
- * builders. */
+/* Questions about a builder's own stack and about tokens. The answers are the same in all
+ * instances. */
 
 #include "base/bytes.h"
 #include "base/target.h"

@@ -61,7 +61,7 @@ static bool open_worker(hp_job *job, hp_worker *worker) {
   return worker->is_open || hp_try(&worker->engine.unwind, open_guarded, &opening) == HPAR_OK;
 }
 
-/* Returns the number of workers. */
+/* Decides how many threads and workers the job has. Returns the number of workers. */
 static unsigned choose_threads(hp_job *job) {
   if (hp_is_inline(job)) return 1;
   if (!hp_is_pooled(job)) return job->counters->threads = job->division.threads;
