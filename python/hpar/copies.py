@@ -12,10 +12,19 @@ def reduce_document(document: Document) -> tuple[Any, tuple[Any, ...]]:
     origin = document._origin()
     if origin is None:
         return _load, (document._save(), document.editable)
-    data: Any = document.data
-    if not isinstance(data, str):
-        data = data.obj if isinstance(data.obj, bytes) else bytes(data)
+    data: Any = input_of(document)
+    if isinstance(data, memoryview):
+        whole = isinstance(data.obj, bytes) and data.nbytes == len(data.obj)  # not a part of the bytes
+        data = data.obj if whole else bytes(data)
     return _parse_again, (data, origin)
+
+
+def input_of(document: Document) -> Union[memoryview, str]:
+    """The input of a document, if it has one."""
+    data = document.data
+    if data is None:
+        raise ValueError("the document has no input: it is from a parser that was fed, or a copy of nodes")
+    return data
 
 
 def _parse_again(data: Union[bytes, str], options: dict[str, Any]) -> Document:

@@ -21,7 +21,6 @@ def attributes_pop(attributes: Attributes, name: str, default: Any = _MISSING) -
 attributes_popitem = MutableMapping.popitem
 attributes_setdefault = MutableMapping.setdefault
 attributes_update = MutableMapping.update
-attributes_clear = MutableMapping.clear
 
 
 def strip_tags(top: Union[Document, Node], tags: Iterable[str]) -> None:
@@ -35,6 +34,8 @@ def unwrap_tags(top: Union[Document, Node], tags: Iterable[str], delete_empty: b
 
 
 def _elements(top: Union[Document, Node], tags: Iterable[str]) -> list[Node]:
+    if isinstance(tags, str):
+        raise TypeError("tags must be an iterable of names, not one str")
     names = list(tags)
     return list(top.css(", ".join(names))) if names else []
 
@@ -53,28 +54,6 @@ def merge_text_nodes(top: Node) -> None:
                 text.decompose()
 
 
-def append(parent: Node, value: Union[str, bytes, Node]) -> None:
-    parent.insert_child(_moved(parent, value))
-
-
-def insert(parent: Node, index: int, value: Union[str, bytes, Node]) -> None:
-    children = parent.children
-    before = children[index] if -len(children) <= index < len(children) else None
-    if before is None:
-        append(parent, value)
-    elif value != before:
-        before.insert_before(_moved(parent, value))
-
-
-def _moved(parent: Node, value: Union[str, bytes, Node]) -> Union[str, bytes, Node]:
-    """The value, which leaves its place if it is a node of the same document around no part of `parent`."""
-    if isinstance(value, Node) and value.document == parent.document and value.parent is not None:
-        if value == parent or value in parent.parents:
-            raise ValueError("a node cannot move into itself")
-        value.decompose()
-    return value
-
-
 def extract(node: Node) -> Node:
     node.decompose()
     return node
@@ -84,16 +63,3 @@ def clear(node: Node) -> None:
     for child in node.children:
         child.decompose()
 
-
-def wrap(node: Node, element: Union[str, Node]) -> Node:
-    around = node.document.create_tag(element) if isinstance(element, str) else element
-    if around == node or around in node.parents:
-        raise ValueError("a node cannot move into itself")
-    if around.document != node.document:
-        raise ValueError("the element is one of another document")
-    if around.parent is not None:
-        around.decompose()
-    node.insert_before(around)
-    node.decompose()
-    around.insert_child(node)
-    return around

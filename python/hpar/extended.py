@@ -90,11 +90,19 @@ def _elements(top: Union[Document, Node], parts: tuple[_Part, ...]) -> Nodes:
         return _matches(top, parts[0])
     kept = {node for part in parts for node in _matches(top, part)}
     document = top if isinstance(top, Document) else top.document
-    return document._sequence([node for node in top.css(", ".join(part.selector for part in parts)) if node in kept])
+    return document._sequence([node for node in _select(top, ", ".join(part.selector for part in parts)) if node in kept])
+
+
+def _select(top: Union[Document, Node], selector: str) -> Nodes:
+    try:
+        return top.css(selector)
+    except SelectorError as error:
+        error.offset = None  # it is one in this selector, which is not as the program wrote it
+        raise
 
 
 def _matches(top: Union[Document, Node], part: _Part) -> Nodes:
-    nodes = top.css(part.selector)
+    nodes = _select(top, part.selector)
     for needle, ignore_case in part.contains:
         nodes = nodes._containing(_node(top), needle, ignore_case)
     return nodes

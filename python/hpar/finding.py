@@ -15,6 +15,12 @@ from ._core import Document, Node, Nodes
 Test = Callable[[Node], bool]
 _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_-]*\Z", re.ASCII)
 _ELEMENT = re.compile(r"[a-z][a-z0-9]*\Z", re.ASCII)
+# The attributes whose value Beautiful Soup takes for a list of words, and their elements; None: all.
+_LISTS: dict[str, Any] = {
+    "class": None, "accesskey": None, "dropzone": None, "rel": ("a", "link", "area"), "rev": ("a", "link"),
+    "headers": ("td", "th"), "accept-charset": ("form",), "archive": ("object",), "sizes": ("icon",),
+    "sandbox": ("iframe",), "for": ("output",),
+}
 
 
 def find(top: Union[Document, Node], name: Any = None, attrs: Any = None, recursive: bool = True, string: Any = None,
@@ -34,6 +40,8 @@ def find_all(top: Union[Document, Node], name: Any = None, attrs: Any = None, re
 def _found(top: Union[Document, Node], name: Any, attrs: Any, recursive: bool, string: Any,
            attributes: dict[str, Any], first: bool) -> Iterator[Node]:
     values: dict[str, Any] = {}
+    if string is None:
+        string = attributes.pop("text", None)
     if isinstance(attrs, Mapping):
         values.update(attrs)
     elif attrs is not None:
@@ -71,9 +79,11 @@ def _compile(name: Any, values: Mapping[str, Any]) -> tuple[str, list[Test]]:
             parts.append(f"[{key}]")
         elif _IDENTIFIER.match(key) and (value is None or value is False):
             parts.append(f":not([{key}])")
-        elif _IDENTIFIER.match(key) and isinstance(value, str) and key != "class":
+        elif _IDENTIFIER.match(key) and isinstance(value, str) and key not in _LISTS:
             parts.append(f"[{key}={_quoted(value)} s]")
         else:
+            if isinstance(value, str) and key in _LISTS:
+                parts.append(f"[{key}]")
             tests.append(_attribute_test(key, value))
     return "".join(parts), tests
 
@@ -85,9 +95,10 @@ def _quoted(value: str) -> str:
 def _attribute_test(key: str, value: Any) -> Test:
     def test(node: Node) -> bool:
         actual = node.get(key)
-        if key != "class" or actual is None or callable(value):
+        if actual is None or key not in _LISTS or not (_LISTS[key] is None or node.name in _LISTS[key]):
             return _fits(actual, value)
-        return _fits(actual, value) or any(_fits(part, value) for part in actual.split())
+        words = actual.split()
+        return any(_fits(word, value) for word in words) or _fits(" ".join(words), value)
     return test
 
 

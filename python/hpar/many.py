@@ -42,7 +42,8 @@ def parse_many(inputs: Iterable[Input], *, ordered: bool = True, return_errors: 
     `inputs` is any iterable of what parse() takes. The function takes `batch` inputs at a time, and parses the next
     batch while the program uses the documents of the last one. All inputs of a batch are str, or none is. The options
     are those of parse(). At a limit the iterator raises LimitError. With return_errors it yields the LimitError in
-    place of the document, and goes on.
+    place of the document, and goes on. An error of an input, such as a missing file, is raised after the documents of
+    the batch before. An iterator that is dropped waits until the batches that it has begun are parsed.
 
     >>> [doc.css_first('p').text() for doc in hpar.parse_many([b'<p>a', b'<p>b'], threads=2)]
     ['a', 'b']
@@ -62,6 +63,7 @@ def _start(inputs: Iterator[Input], batch: int, options: dict[str, Any]) -> Opti
 def _results(inputs: Iterator[Input], ordered: bool, return_errors: bool, batch: int,
              options: dict[str, Any]) -> Iterator[Any]:
     running, first = _start(inputs, batch, options), 0
+    failure: Optional[Exception] = None
     while running:
         documents, count = running
         following = None
@@ -74,7 +76,12 @@ def _results(inputs: Iterator[Input], ordered: bool, return_errors: bool, batch:
                     raise
                 value = error
             if number == count // 2:
-                following = _start(inputs, batch, options)
+                try:
+                    following = _start(inputs, batch, options)
+                except Exception as error:  # of the inputs of the next batch: those of this one come first
+                    failure = error
             yield value if ordered else (first + documents.index, value)
+        if failure is not None:
+            raise failure
         first += count
         running = following

@@ -7,6 +7,7 @@ from typing import Any, Optional, Tuple, Union
 from . import _core
 from ._core import (RewriteComment as Comment, RewriteDoctype as Doctype, RewriteDocumentEnd as DocumentEnd,
                     RewriteElement as Element, RewriteEnd as ElementEnd, RewriteText as Text)
+from .copies import input_of
 from .types import Buffer
 
 Rule = Tuple[Any, ...]  # (selector or None, action, arguments...), or (selector or None, [unit,] function)
@@ -107,9 +108,6 @@ def rewrite(data: Any, rules: Rules | Iterable[Rule], *, encoding: str | None = 
     """
     if not isinstance(rules, Rules):
         rules = Rules(rules)
-    if isinstance(data, str):
-        _core._check_encoding(encoding)
-        data, encoding = data.encode("utf-8", "replace"), "utf-8"
     output, counters = _core._rewrite(data, rules._compiled,
                                       **_read_options(encoding, fragment, scripting, quirks, filter, utf16, on_failure,
                                                       limits))
@@ -135,25 +133,16 @@ class Rewriter:
                  fragment: Optional[str] = None, scripting: bool = True, quirks: bool = False, filter: bool = False,
                  utf16: str = "decode", on_failure: str = "stop", limits: Optional[dict[str, int]] = None) -> None:
         self.stats = None
-        self._rules = rules if isinstance(rules, Rules) else Rules(rules)
-        self._options = _read_options(encoding, fragment, scripting, quirks, filter, utf16, on_failure, limits)
-        self._text: Optional[bool] = None
-        self._stream = _core._start_rewrite(self._rules._compiled, **self._options)
+        compiled = (rules if isinstance(rules, Rules) else Rules(rules))._compiled
+        options = _read_options(encoding, fragment, scripting, quirks, filter, utf16, on_failure, limits)
+        self._stream = _core._start_rewrite(compiled, **options)
 
     def feed(self, data: Union[Buffer, str]) -> bytes:
         """Rewrites a piece of the input, and returns the output that is complete. All pieces are str, or none is.
 
         A limit, or an exception of a function, closes the rewriter.
         """
-        text = isinstance(data, str)
-        if self._text is None:
-            if text:
-                _core._check_encoding(self._options["encoding"])
-                self._stream = _core._start_rewrite(self._rules._compiled, **{**self._options, "encoding": "utf-8"})
-            self._text = text
-        if text != self._text:
-            raise TypeError("the pieces of a page are either str or bytes, not both")
-        return self._stream.feed(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+        return self._stream.feed(data)
 
     def close(self) -> bytes:
         """Ends the input, and returns the rest of the output."""
@@ -183,4 +172,4 @@ def _read_limits(limits: dict[str, int]) -> tuple[int, ...]:
 
 def _of_document(document: _core.Document, rules: Union[Rules, Iterable[Rule]], **options: Any) -> bytes:
     options = {"encoding": document.encoding, **options}
-    return rewrite(document.data, rules, **options)
+    return rewrite(input_of(document), rules, **options)

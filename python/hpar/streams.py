@@ -1,21 +1,12 @@
 """Parsing input that arrives in pieces, and parsing beside an asyncio event loop."""
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterable
-from typing import Any, Optional, Union
+from collections.abc import AsyncGenerator, AsyncIterable
+from typing import Any, Union
 
 from . import _core
 from ._core import Document
 from .types import Buffer, Input
-
-
-def to_utf8(text: str) -> bytes:
-    """The text in UTF-8, with U+FFFD in place of each lone surrogate."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 class Parser:
@@ -31,8 +22,6 @@ class Parser:
     """
 
     def __init__(self, **options: Any) -> None:
-        self._options = options
-        self._text: Optional[bool] = None
         self._feed = _core._start_feed(**options)
 
     def feed(self, data: Union[Buffer, str]) -> None:
@@ -40,15 +29,7 @@ class Parser:
 
         At a limit, LimitError is raised and the parser is closed.
         """
-        text = isinstance(data, str)
-        if self._text is None:
-            if text:
-                _core._check_encoding(self._options.get("encoding"))
-                self._feed = _core._start_feed(**{**self._options, "encoding": "utf-8"})
-            self._text = text
-        if text != self._text:
-            raise TypeError("the pieces of a page are either str or bytes, not both")
-        self._feed.feed(to_utf8(data) if isinstance(data, str) else data)
+        self._feed.feed(data)
 
     def close(self) -> Document:
         """Ends the input, and returns the document."""
@@ -59,15 +40,20 @@ async def parse_async(data: Union[Input, AsyncIterable[bytes], AsyncIterable[str
     """Parses a page in a thread, so that the event loop goes on. The parse needs no lock of the interpreter.
 
     `data` is what parse() takes, or an asynchronous iterable of the pieces of a page. The options are those of
-    parse().
+    parse(). An asynchronous generator is closed if the parse or the task ends before it.
 
     >>> import asyncio
     >>> asyncio.run(hpar.parse_async(b'<title>a</title>')).title
     'a'
     """
+    from asyncio import to_thread
     if not isinstance(data, AsyncIterable):
-        return await asyncio.to_thread(_core.parse, data, **options)
+        return await to_thread(_core.parse, data, **options)
     parser = Parser(**options)
-    async for piece in data:
-        await asyncio.to_thread(parser.feed, piece)
-    return await asyncio.to_thread(parser.close)
+    try:
+        async for piece in data:
+            await to_thread(parser.feed, piece)
+    finally:
+        if isinstance(data, AsyncGenerator):
+            await data.aclose()
+    return await to_thread(parser.close)

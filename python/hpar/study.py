@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _core
+from .copies import input_of
 from .types import Mode
 
 
 def _data_of(page: Any) -> Any:
-    return page.data if isinstance(page, _core.Document) else page
+    return input_of(page) if isinstance(page, _core.Document) else page
 
 
 def explain(page: Any, threads: int = 4, chunks: int = 0) -> dict[str, Any]:

@@ -85,13 +85,12 @@ bool hp_py_read_threads(PyObject *value, unsigned *threads) {
   return true;
 }
 
-PyObject *hp_py_check_encoding(PyObject *module, PyObject *label) {
-  (void)module;
+bool hp_py_check_encoding(PyObject *label) {
   const char *text = NULL;
-  if (!hp_py_read_text(label, "encoding", &text)) return NULL;
-  if (!text || hpar_encoding_name(text)) Py_RETURN_NONE;
+  if (!hp_py_read_text(label, "encoding", &text)) return false;
+  if (!text || hpar_encoding_name(text)) return true;
   PyErr_Format(PyExc_ValueError, "encoding must be a label of the Encoding Standard, not %R", label);
-  return NULL;
+  return false;
 }
 
 static bool read_mode(PyObject *value, hpar_options *options) {
@@ -109,7 +108,7 @@ static bool read_mode(PyObject *value, hpar_options *options) {
   return false;
 }
 
-bool hp_py_read_limits(PyObject *value, hpar_limits *limits) {
+static bool read_limits(PyObject *dict, hpar_limits *limits) {
   static const struct {
     const char *name;
     size_t offset;
@@ -119,18 +118,9 @@ bool hp_py_read_limits(PyObject *value, hpar_limits *limits) {
       {"memory", offsetof(hpar_limits, memory)},   {"memory_per_byte", offsetof(hpar_limits, memory_per_byte)},
       {"time_ns", offsetof(hpar_limits, time_ns)}, {"input", offsetof(hpar_limits, input)}};
   enum { FIELDS = sizeof fields / sizeof *fields };
-  if (!value || value == Py_None) return true;
-  if (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "untrusted")) {
-    *limits = (hpar_limits)HPAR_LIMITS_UNTRUSTED;
-    return true;
-  }
-  if (!PyDict_Check(value)) {
-    PyErr_SetString(PyExc_TypeError, "limits must be a dict, 'untrusted' or None");
-    return false;
-  }
   Py_ssize_t at = 0;
   PyObject *key, *number;
-  while (PyDict_Next(value, &at, &key, &number)) {
+  while (PyDict_Next(dict, &at, &key, &number)) {
     size_t i = 0;
     if (PyUnicode_Check(key))
       while (i < FIELDS && PyUnicode_CompareWithASCIIString(key, fields[i].name)) i++;
@@ -143,6 +133,22 @@ bool hp_py_read_limits(PyObject *value, hpar_limits *limits) {
     memcpy((char *)limits + fields[i].offset, &limit, sizeof limit);
   }
   return true;
+}
+
+bool hp_py_read_limits(PyObject *value, hpar_limits *limits) {
+  if (!value || value == Py_None) return true;
+  if (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "untrusted")) {
+    *limits = (hpar_limits)HPAR_LIMITS_UNTRUSTED;
+    return true;
+  }
+  if (PyUnicode_Check(value) || !PyObject_HasAttrString(value, "keys")) {
+    PyErr_SetString(PyExc_TypeError, "limits must be a mapping, 'untrusted' or None");
+    return false;
+  }
+  PyObject *dict = PyDict_New(); /* a copy, because numbers may be objects that run code */
+  bool fine = dict && !PyDict_Update(dict, value) && read_limits(dict, limits);
+  Py_XDECREF(dict);
+  return fine;
 }
 
 bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {

@@ -104,16 +104,18 @@ PyObject *hp_py_attribute_of(PyObject *self, PyObject *name) {
   return NULL;
 }
 
+static int refuse_namespace(void) {
+  PyErr_SetString(PyExc_ValueError, "an attribute with a namespace cannot change");
+  return -1;
+}
+
 /* Those with a namespace stay as they are. */
 int hp_py_assign_attribute(PyObject *self, PyObject *name, PyObject *value) {
   const hp_py_node *n = (hp_py_node *)self;
   hpar_attribute a;
   int found = find(self, name, &a);
   if (found < 0) return -1;
-  if (found && a.ns != HPAR_NAMESPACE_NONE) {
-    PyErr_SetString(PyExc_ValueError, "an attribute with a namespace cannot change");
-    return -1;
-  }
+  if (found && a.ns != HPAR_NAMESPACE_NONE) return refuse_namespace();
   if (!found && !value && n->document->editable) {
     PyErr_SetObject(PyExc_KeyError, name);
     return -1;
@@ -200,7 +202,27 @@ IN_PYTHON(pop)
 IN_PYTHON(popitem)
 IN_PYTHON(setdefault)
 IN_PYTHON(update)
-IN_PYTHON(clear)
+
+/* Removes all attributes, or none. */
+static PyObject *clear(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const hp_py_signature signature = {"clear", NULL, 0, 0, 0};
+  const hp_py_node *n = (hp_py_node *)self;
+  PyObject *none[1];
+  hpar_attribute a;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, none)) return NULL;
+  for (size_t i = 0; hpar_node_attribute_at(n->document->tree, n->handle, i, &a); i++)
+    if (a.ns != HPAR_NAMESPACE_NONE) {
+      refuse_namespace();
+      return NULL;
+    }
+  while (hpar_node_attribute_at(n->document->tree, n->handle, 0, &a)) {
+    PyObject *name = hp_py_string(a.local_name);
+    int failed = name ? hp_py_change_attribute(n->document, n->handle, name, NULL) : -1;
+    Py_XDECREF(name);
+    if (failed) return NULL;
+  }
+  return Py_NewRef(Py_None);
+}
 
 #define CHANGE(name, text) \
   { #name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, PyDoc_STR(text) }

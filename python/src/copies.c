@@ -135,6 +135,14 @@ static void put_tree(writer *w, hpar_node top) {
   }
 }
 
+/* Writes a node. Contents are those of a template, whose attributes do not matter. */
+static void put_top(writer *w, hpar_node top) {
+  const bool is_contents = hpar_node_kind(w->tree, top) == HPAR_NODE_FRAGMENT;
+  if (is_contents) put(w, "E\1\10template\0{", 13);
+  put_tree(w, top);
+  if (is_contents) put(w, "}/", 2);
+}
+
 PyObject *hp_py_save(hp_py_document *d, hpar_node top) {
   writer w = {.tree = d->tree};
   const hpar_node_type kind = hpar_node_kind(d->tree, top);
@@ -145,10 +153,7 @@ PyObject *hp_py_save(hp_py_document *d, hpar_node top) {
   put_byte(&w, hpar_document_quirks(d->tree));
   put_string(&w, (hpar_string){encoding, strlen(encoding)});
   PyThreadState *saved = hp_py_begin_read(d);
-  /* Contents are those of a template, whose other attributes do not matter. */
-  if (kind == HPAR_NODE_FRAGMENT) put(&w, "E\1\10template\0{", 13);
-  put_tree(&w, top);
-  if (kind == HPAR_NODE_FRAGMENT) put(&w, "}/", 2);
+  put_top(&w, top);
   hp_py_end_read(d, saved);
   free(w.templates.nodes);
   return hp_py_buffer_bytes(&w.buffer, w.status);
@@ -160,11 +165,11 @@ typedef struct reader {
   const unsigned char *at, *end;
   hpar_editor *edit;
   hpar_document *tree;
-  hpar_node parent, scratch, doctype;
-  hpar_node first;    /* the first node without a parent */
-  hpar_status status; /* HPAR_ERROR_ARGUMENT: the bytes are not those of a tree */
-  stack templates;
-  hp_py_buffer html; /* for what only a parse makes */
+  hpar_node top, scratch, doctype; /* top: has the nodes, or 0 */
+  hpar_node first;                 /* without a parent */
+  hpar_status status;              /* HPAR_ERROR_ARGUMENT: the bytes are not those of a tree */
+  stack open;                      /* elements and contents of templates */
+  hp_py_buffer html;               /* for what only a parse makes */
 } reader;
 
 static void fail(reader *r) {
@@ -231,7 +236,33 @@ static read_attribute get_attribute(reader *r) {
 
 static bool equal(hpar_string a, hpar_string b) { return a.length == b.length && !memcmp(a.bytes, b.bytes, a.length); }
 
-/* Returns whether the element has this name and the attributes that follow. */
+/* Reads the attributes that follow, and returns the end of the last one with a namespace: its index
+ * plus one. An editor gives only attributes without one, and at the end, so that a parse makes all
+ * attributes before it. */
+static size_t count_until_namespace(reader *r, size_t count) {
+  const unsigned char *const attributes = r->at;
+  size_t until = 0;
+  for (size_t i = 0; i < count && !r->status; i++)
+    if (get_attribute(r).ns != HPAR_NAMESPACE_NONE) until = i + 1;
+  if (!r->status) r->at = attributes;
+  return until;
+}
+
+static void add_value(reader *r, hpar_string value) {
+  add_text(r, "=\"");
+  for (size_t i = 0; i < value.length; i++) {
+    const char c = value.bytes[i];
+    const char *reference = c == '&' ? "&amp;" : c == '"' ? "&quot;" : c == '\r' ? "&#13;" : NULL;
+    if (reference)
+      add_text(r, reference);
+    else
+      add(r, &c, 1);
+  }
+  add_text(r, "\"");
+}
+
+/* Returns whether the element has this name, and the attributes that follow, apart from the values of
+ * those without a namespace. */
 static bool is_element(reader *r, hpar_node node, hpar_namespace ns, hpar_string name, size_t count) {
   hpar_attribute a;
   bool same = hpar_node_kind(r->tree, node) == HPAR_NODE_ELEMENT && hpar_node_namespace(r->tree, node) == ns &&
@@ -239,18 +270,18 @@ static bool is_element(reader *r, hpar_node node, hpar_namespace ns, hpar_string
   for (size_t i = 0; same && i < count; i++) {
     read_attribute b = get_attribute(r);
     same = hpar_node_attribute_at(r->tree, node, i, &a) && a.ns == b.ns && equal(a.prefix, b.prefix) &&
-           equal(a.local_name, b.local) && equal(a.value, b.value);
+           equal(a.local_name, b.local) && (b.ns == HPAR_NAMESPACE_NONE || equal(a.value, b.value));
   }
   return same;
 }
 
-/* Returns the element of SVG or MathML as a parse makes it, with the attributes that follow; 0 if
- * that one differs. */
-static hpar_node parse_foreign(reader *r, hpar_namespace ns, hpar_string name, size_t count) {
-  const char *root = ns == HPAR_NAMESPACE_SVG ? "svg" : "math";
-  const bool is_root = equal(name, (hpar_string){root, strlen(root)});
+/* Returns an element as a parse makes it, with the first `count` of the attributes that follow; 0 if
+ * a parse makes another one. */
+static hpar_node parse_element(reader *r, hpar_namespace ns, hpar_string name, size_t count) {
+  const char *root = ns == HPAR_NAMESPACE_SVG ? "svg" : ns == HPAR_NAMESPACE_MATHML ? "math" : NULL;
+  const bool is_below = root && !equal(name, (hpar_string){root, strlen(root)});
   const unsigned char *const attributes = r->at;
-  if (!is_root) {
+  if (is_below) {
     add_text(r, "<");
     add_text(r, root);
     add_text(r, ">");
@@ -263,132 +294,141 @@ static hpar_node parse_foreign(reader *r, hpar_namespace ns, hpar_string name, s
     if (a.prefix.length) add(r, a.prefix.bytes, a.prefix.length);
     if (a.prefix.length) add_text(r, ":");
     add(r, a.local.bytes, a.local.length);
-    add_text(r, "=\"");
-    for (size_t j = 0; j < a.value.length; j++) {
-      const char c = a.value.bytes[j];
-      if (c == '&' || c == '"')
-        add_text(r, c == '&' ? "&amp;" : "&quot;");
-      else
-        add(r, &c, 1);
-    }
-    add_text(r, "\"");
+    add_value(r, a.value);
   }
   add_text(r, ">");
   hpar_node node = parse_scratch(r);
-  if (!is_root) node = hpar_node_first_child(r->tree, node);
-  const unsigned char *const end = r->at;
+  if (is_below) node = hpar_node_first_child(r->tree, node);
+  if (r->status) return HPAR_NO_NODE;
   r->at = attributes;
-  bool same = !r->status && is_element(r, node, ns, name, count);
-  r->at = same ? end : attributes;
-  if (!same) return HPAR_NO_NODE;
-  r->status = hpar_node_remove(r->edit, node);
+  if (!is_element(r, node, ns, name, count)) node = HPAR_NO_NODE;
+  r->at = attributes;
+  if (node) r->status = hpar_node_remove(r->edit, node);
   return node;
 }
 
-/* Returns whether one of the attributes that follow has a namespace. */
-static bool any_namespace(reader *r, size_t count) {
-  const unsigned char *const attributes = r->at;
-  bool any = false;
-  for (size_t i = 0; i < count && !r->status; i++) any |= get_attribute(r).ns != HPAR_NAMESPACE_NONE;
-  if (!r->status) r->at = attributes;
-  return any;
+/* Sets the attributes that follow, of which the element has the first `made`, perhaps with other
+ * values. */
+static void set_attributes(reader *r, hpar_node node, size_t made, size_t count) {
+  hpar_attribute a;
+  for (size_t i = 0; i < count && !r->status; i++) {
+    const read_attribute b = get_attribute(r);
+    if (r->status || b.ns != HPAR_NAMESPACE_NONE) continue;
+    if (i < made && hpar_node_attribute_at(r->tree, node, i, &a) && equal(a.value, b.value)) continue;
+    r->status = hpar_node_set_attribute(r->edit, node, b.local.bytes, b.local.length, b.value.bytes, b.value.length);
+  }
 }
 
-/* Links a new node, unless it is the one whose parent is missing. */
-static void place(reader *r, hpar_node node) {
+/* Each attribute that is set copies those before it, so that a parse makes many. */
+enum { MANY_ATTRIBUTES = 32 };
+
+static hpar_node make_element(reader *r) {
+  const hpar_namespace ns = (hpar_namespace)get_byte(r);
+  const hpar_string name = get_string(r);
+  const size_t count = get_number(r);
+  hpar_node node = HPAR_NO_NODE;
+  if (ns < HPAR_NAMESPACE_HTML || ns > HPAR_NAMESPACE_MATHML) fail(r);
+  const size_t needed = count_until_namespace(r, count);
+  size_t made = count;
+  if (count > MANY_ATTRIBUTES && !r->status) node = parse_element(r, ns, name, count);
+  if (!node && needed && !r->status) {
+    made = needed;
+    node = parse_element(r, ns, name, needed);
+    if (!node) fail(r);
+  }
+  if (!node && !r->status) {
+    made = 0;
+    r->status = hpar_node_create_element(r->edit, ns, name.bytes, name.length, &node);
+  }
+  set_attributes(r, node, made, count);
+  return node;
+}
+
+static hpar_node make_instruction(reader *r) {
+  const hpar_string name = get_string(r), data = get_string(r);
+  add_text(r, "<?");
+  add(r, name.bytes, name.length);
+  add_text(r, data.length ? " x?>" : "?>");
+  hpar_node node = parse_scratch(r);
+  if (r->status) return HPAR_NO_NODE;
+  if (hpar_node_kind(r->tree, node) != HPAR_NODE_PROCESSING_INSTRUCTION || !equal(hpar_node_name(r->tree, node), name))
+    fail(r);
+  if (!r->status) r->status = hpar_node_remove(r->edit, node);
+  /* The data may be such as no parse makes. */
+  if (!r->status) r->status = hpar_node_set_text(r->edit, node, data.bytes, data.length);
+  return node;
+}
+
+static hpar_node make_data(reader *r, bool text) {
+  const hpar_string data = get_string(r);
+  hpar_node node = HPAR_NO_NODE;
+  if (r->status) return node;
+  r->status = text ? hpar_node_create_text(r->edit, data.bytes, data.length, &node)
+                   : hpar_node_create_comment(r->edit, data.bytes, data.length, &node);
+  return node;
+}
+
+static hpar_node read_doctype(reader *r) {
+  for (int i = 0; i < 3; i++) get_string(r);
+  if (!r->doctype) fail(r);
+  return r->doctype;
+}
+
+/* Links a node into the node that is open, unless it is the one whose parent is missing. The library
+ * looks at all ancestors of the place of a node with descendants. Therefore a node is linked when it
+ * is complete, and its parent has no ancestors yet. */
+static void link_node(reader *r, hpar_node node) {
   if (r->status) return;
-  if (r->parent)
-    r->status = hpar_node_append(r->edit, r->parent, node);
+  const hpar_node parent = r->open.count ? r->open.nodes[r->open.count - 1] : r->top;
+  if (parent)
+    r->status = hpar_node_append(r->edit, parent, node);
   else if (!r->first)
     r->first = node;
   else
     fail(r);
 }
 
-static void read_element(reader *r) {
-  const hpar_namespace ns = (hpar_namespace)get_byte(r);
-  const hpar_string name = get_string(r);
-  const size_t count = get_number(r);
-  hpar_node node = HPAR_NO_NODE;
-  if (ns < HPAR_NAMESPACE_HTML || ns > HPAR_NAMESPACE_MATHML) fail(r);
-  if (ns != HPAR_NAMESPACE_HTML && any_namespace(r, count)) node = parse_foreign(r, ns, name, count);
-  if (!node && !r->status) {
-    r->status = hpar_node_create_element(r->edit, ns, name.bytes, name.length, &node);
-    for (size_t i = 0; i < count && !r->status; i++) {
-      read_attribute a = get_attribute(r);
-      hpar_string key = a.local;
-      if (a.prefix.length) {
-        add(r, a.prefix.bytes, a.prefix.length);
-        add_text(r, ":");
-        add(r, a.local.bytes, a.local.length);
-        key = (hpar_string){r->html.bytes, r->html.length};
-      }
-      if (!r->status)
-        r->status = hpar_node_set_attribute(r->edit, node, key.bytes, key.length, a.value.bytes, a.value.length);
-      r->html.length = 0;
-    }
-  }
-  place(r, node);
-  r->parent = node;
+static void open_node(reader *r, hpar_node node) {
+  if (!r->status) r->status = push(&r->open, node);
 }
 
-static void read_instruction(reader *r) {
-  const hpar_string name = get_string(r), data = get_string(r);
-  add_text(r, "<?");
-  add(r, name.bytes, name.length);
-  if (data.length) add_text(r, " ");
-  add(r, data.bytes, data.length);
-  add_text(r, "?>"); /* a question mark before the end is no data */
-  hpar_node node = parse_scratch(r);
-  if (!r->status) r->status = hpar_node_remove(r->edit, node);
-  place(r, node);
+/* Takes the open node of this kind off the stack. */
+static hpar_node close_node(reader *r, hpar_node_type kind) {
+  const hpar_node node = r->open.count ? r->open.nodes[r->open.count - 1] : HPAR_NO_NODE;
+  if (!node || hpar_node_kind(r->tree, node) != kind)
+    fail(r);
+  else
+    r->open.count--;
+  return node;
 }
 
-static void read_data(reader *r, bool text) {
-  const hpar_string data = get_string(r);
-  hpar_node node;
-  if (r->status) return;
-  r->status = text ? hpar_node_create_text(r->edit, data.bytes, data.length, &node)
-                   : hpar_node_create_comment(r->edit, data.bytes, data.length, &node);
-  place(r, node);
+static void open_contents(reader *r) {
+  const hpar_node node = r->open.count ? r->open.nodes[r->open.count - 1] : HPAR_NO_NODE;
+  const hpar_node contents = hpar_node_template_contents(r->tree, node);
+  if (!contents) fail(r);
+  open_node(r, contents);
 }
 
 static void read_nodes(reader *r) {
-  const hpar_node root = r->parent;
   while (r->at < r->end && !r->status) {
     switch (get_byte(r)) {
-      case 'E': read_element(r); break;
-      case 'T': read_data(r, true); break;
-      case 'C': read_data(r, false); break;
-      case 'P': read_instruction(r); break;
-      case 'D':
-        get_string(r);
-        get_string(r);
-        get_string(r);
-        if (!r->doctype) fail(r);
-        place(r, r->doctype);
-        break;
-      case '{': {
-        hpar_node contents = hpar_node_template_contents(r->tree, r->parent);
-        if (!contents) fail(r);
-        if (!r->status) r->status = push(&r->templates, r->parent);
-        r->parent = contents;
-        break;
-      }
-      case '}':
-        if (!r->templates.count)
-          fail(r);
-        else
-          r->parent = r->templates.nodes[--r->templates.count];
-        break;
-      case '/':
-        if (r->parent == root) fail(r);
-        r->parent = hpar_node_parent(r->tree, r->parent);
-        break;
+      case 'E': open_node(r, make_element(r)); break;
+      case '/': link_node(r, close_node(r, HPAR_NODE_ELEMENT)); break;
+      case '{': open_contents(r); break;
+      case '}': close_node(r, HPAR_NODE_FRAGMENT); break;
+      case 'T': link_node(r, make_data(r, true)); break;
+      case 'C': link_node(r, make_data(r, false)); break;
+      case 'P': link_node(r, make_instruction(r)); break;
+      case 'D': link_node(r, read_doctype(r)); break;
       default: fail(r);
     }
   }
-  if (r->parent != root) fail(r);
+  if (r->open.count) fail(r);
+}
+
+static void close_reader(reader *r) {
+  free(r->open.nodes);
+  free(r->html.bytes);
 }
 
 /* The ways to write a doctype, of which one gives the quirks mode of the tree. Identifiers that are
@@ -476,14 +516,30 @@ static hpar_status load(hp_py_document *d, hpar_parser *parser, const char *byte
   if (!r.status) r.status = hpar_document_edit(d->tree, &options, &r.edit, NULL);
   if (!r.status) {
     empty_base(&r);
-    r.parent = flags & ONE_NODE ? HPAR_NO_NODE : hpar_document_root(r.tree);
+    r.top = flags & ONE_NODE ? HPAR_NO_NODE : hpar_document_root(r.tree);
     read_nodes(&r);
   }
   if (flags & ONE_NODE && !r.status && !r.first) fail(&r);
   *node = flags & CONTENTS ? hpar_node_template_contents(r.tree, r.first) : r.first;
   hpar_document_finish_edit(d->tree);
-  free(r.templates.nodes);
-  free(r.html.bytes);
+  close_reader(&r);
+  return r.status;
+}
+
+hpar_status hp_py_import(hpar_editor *edit, const hpar_document *from, hpar_node top, hpar_node *made) {
+  const hpar_node_type kind = hpar_node_kind(from, top);
+  if (kind == HPAR_NODE_DOCUMENT || kind == HPAR_NODE_DOCTYPE) return HPAR_ERROR_ARGUMENT;
+  writer w = {.tree = from};
+  put_top(&w, top);
+  const unsigned char *bytes = (const unsigned char *)w.buffer.bytes;
+  reader r = {.at = bytes, .edit = edit, .tree = hpar_editor_document(edit), .status = w.status};
+  if (bytes) r.end = bytes + w.buffer.length;
+  read_nodes(&r);
+  if (!r.first) fail(&r);
+  if (!r.status) *made = kind == HPAR_NODE_FRAGMENT ? hpar_node_template_contents(r.tree, r.first) : r.first;
+  close_reader(&r);
+  free(w.templates.nodes);
+  free(w.buffer.bytes);
   return r.status;
 }
 

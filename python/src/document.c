@@ -9,30 +9,9 @@
 
 /*** input ***/
 
-/* Returns the str with U+FFFD in place of each lone surrogate. */
-static PyObject *without_surrogates(PyObject *text) {
-  PyErr_Clear();
-  PyObject *units = PyUnicode_AsEncodedString(text, "utf-16-le", "surrogatepass");
-  if (!units) return NULL;
-  char *bytes;
-  Py_ssize_t length;
-  PyObject *clean = NULL;
-  if (!PyBytes_AsStringAndSize(units, &bytes, &length)) clean = PyUnicode_Decode(bytes, length, "utf-16-le", "replace");
-  Py_DECREF(units);
-  return clean;
-}
-
 static bool hold_text(hp_py_document *d, PyObject *text) {
-  Py_ssize_t length;
-  d->owner = Py_NewRef(text);
-  d->bytes = PyUnicode_AsUTF8AndSize(text, &length);
-  if (!d->bytes && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
-    d->owner = without_surrogates(text);
-    Py_DECREF(text);
-    d->bytes = d->owner ? PyUnicode_AsUTF8AndSize(d->owner, &length) : NULL;
-  }
-  if (d->bytes) d->length = (size_t)length;
-  return d->bytes != NULL;
+  d->owner = hp_py_utf8(text, &d->bytes, &d->length);
+  return d->owner != NULL;
 }
 
 /* Replaces the buffer by a copy of its bytes. */
@@ -171,10 +150,8 @@ PyObject *hp_py_parse(PyObject *module, PyObject *const *arguments, Py_ssize_t c
   PyObject *input = hp_py_open_input(values[0]);
   if (!input) return NULL;
   if (PyUnicode_Check(input)) {
-    PyObject *checked = hp_py_check_encoding(module, values[1 + HP_PY_ENCODING] ? values[1 + HP_PY_ENCODING] : Py_None);
-    Py_XDECREF(checked);
-    if (!checked) Py_CLEAR(input);
-    if (!checked) return NULL;
+    if (!hp_py_check_encoding(values[1 + HP_PY_ENCODING])) Py_CLEAR(input);
+    if (!input) return NULL;
     options.c.encoding = "utf-8";
   }
   hp_py_document *d = hp_py_new_document(state, input, &options);

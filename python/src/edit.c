@@ -81,83 +81,37 @@ static bool read_text(PyObject *value, hpar_string *text) {
 
 /*** nodes ***/
 
-static hpar_status import_attributes(hpar_editor *edit, hpar_node to, const hpar_document *from, hpar_node node) {
-  hpar_attribute a;
-  hpar_status status = HPAR_OK;
-  for (size_t i = 0; !status && hpar_node_attribute_at(from, node, i, &a); i++) {
-    hp_py_buffer name = {NULL, 0, 0};
-    if (a.prefix.length) {
-      status = hp_py_write(a.prefix.bytes, a.prefix.length, &name);
-      if (!status) status = hp_py_write(":", 1, &name);
-    }
-    if (!status) status = hp_py_write(a.local_name.bytes, a.local_name.length, &name);
-    if (!status) status = hpar_node_set_attribute(edit, to, name.bytes, name.length, a.value.bytes, a.value.length);
-    free(name.bytes);
-  }
-  return status;
+static hpar_node new_element(hp_py_document *d, hpar_editor *edit, hpar_namespace ns, PyObject *value) {
+  hpar_string name;
+  hpar_node made = HPAR_NO_NODE;
+  if (!read_text(value, &name)) return made;
+  hpar_status status = hpar_node_create_element(edit, ns, name.bytes, name.length, &made);
+  if (status == HPAR_ERROR_ARGUMENT)
+    PyErr_Format(PyExc_ValueError, "%R is not the name of an element", value);
+  else
+    check(d, status);
+  return made;
 }
 
-/* Makes one node like that of another document, without children. */
-static hpar_status import_one(hpar_editor *edit, const hpar_document *from, hpar_node node, hpar_node *made) {
-  hpar_string data = hpar_node_data(from, node), name = hpar_node_name(from, node);
-  switch (hpar_node_kind(from, node)) {
-    case HPAR_NODE_TEXT: return hpar_node_create_text(edit, data.bytes, data.length, made);
-    case HPAR_NODE_COMMENT: return hpar_node_create_comment(edit, data.bytes, data.length, made);
-    case HPAR_NODE_ELEMENT: {
-      hpar_namespace ns = hpar_node_namespace(from, node);
-      hpar_status status = hpar_node_create_element(edit, ns, name.bytes, name.length, made);
-      return status ? status : import_attributes(edit, *made, from, node);
-    }
-    default: return HPAR_ERROR_ARGUMENT;
-  }
-}
-
-/* Copies the subtree `top` of another document, with the contents of its templates. */
-static hpar_status import_tree(hpar_editor *edit, const hpar_document *from, hpar_node top, hpar_node *made) {
-  const hpar_document *to = hpar_editor_document(edit);
-  hpar_status status = import_one(edit, from, top, made);
-  hpar_node source = top, target = *made;
-  while (!status) {
-    hpar_node child = hpar_node_first_child(from, source), copy, contents = hpar_node_template_contents(from, source);
-    for (hpar_node c = hpar_node_first_child(from, contents); c && !status; c = hpar_node_next(from, c)) {
-      status = import_tree(edit, from, c, &copy);
-      if (!status) status = hpar_node_insert_before(edit, hpar_node_template_contents(to, target), copy, HPAR_NO_NODE);
-    }
-    if (!child) {
-      while (source != top && !hpar_node_next(from, source)) {
-        source = hpar_node_parent(from, source);
-        target = hpar_node_parent(to, target);
-      }
-      if (source == top) break;
-      child = hpar_node_next(from, source);
-      target = hpar_node_parent(to, target);
-    }
-    if (!status) status = import_one(edit, from, child, &copy);
-    if (!status) status = hpar_node_insert_before(edit, target, copy, HPAR_NO_NODE);
-    source = child;
-    target = copy;
-  }
-  return status;
-}
-
-/* Returns the node to insert for a str, bytes or Node, or 0 with an exception. A node of this
- * document without a parent is the node itself; any other node is copied. */
+/* Returns the node to insert for a str, bytes or Node, or 0 with an exception. A node of another
+ * document is copied, and one of this document is itself, so that it moves. */
 static hpar_node node_for(hp_py_document *d, hpar_editor *edit, PyObject *value) {
   hpar_node made = HPAR_NO_NODE;
   hpar_string text;
   if (Py_IS_TYPE(value, d->state->node)) {
     const hp_py_node *n = (hp_py_node *)value;
-    if (n->document != d) {
-      check(d, import_tree(edit, n->document->tree, n->handle, &made));
-    } else if (hpar_node_parent(d->tree, n->handle) || hpar_node_kind(d->tree, n->handle) == HPAR_NODE_DOCUMENT) {
-      check(d, hpar_node_clone(edit, n->handle, true, &made));
-    } else {
-      made = n->handle;
-    }
+    if (n->document == d) return n->handle;
+    check(d, hp_py_import(edit, n->document->tree, n->handle, &made));
   } else if (read_text(value, &text)) {
     check(d, hpar_node_create_text(edit, text.bytes, text.length, &made));
   }
   return PyErr_Occurred() ? HPAR_NO_NODE : made;
+}
+
+/* Moves the node to its place, or leaves the tree as it is. */
+static bool place(hp_py_document *d, hpar_editor *edit, hpar_node parent, hpar_node node, hpar_node before) {
+  if (hpar_node_parent(d->tree, node)) d->removals++;
+  return check(d, hpar_node_insert_before(edit, parent, node, before));
 }
 
 /* Inserts the value into `parent` before `before`. */
@@ -169,7 +123,7 @@ static bool insert(hp_py_document *d, hpar_node parent, PyObject *value, hpar_no
     return false;
   }
   hpar_node made = node_for(d, edit, value);
-  return made && check(d, hpar_node_insert_before(edit, parent, made, before));
+  return made && place(d, edit, parent, made, before);
 }
 
 PyObject *hp_py_insert_before(PyObject *self, PyObject *value) {
@@ -188,26 +142,89 @@ PyObject *hp_py_insert_child(PyObject *self, PyObject *value) {
   return none_if(insert(n->document, n->handle, value, HPAR_NO_NODE));
 }
 
+PyObject *hp_py_append(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"value"};
+  static const hp_py_signature signature = {"append", names, 1, 1, 1};
+  PyObject *value;
+  return hp_py_arguments(&signature, arguments, count, keywords, &value) ? hp_py_insert_child(self, value) : NULL;
+}
+
+PyObject *hp_py_insert(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"index", "value"};
+  static const hp_py_signature signature = {"insert", names, 2, 2, 2};
+  const hp_py_node *n = (hp_py_node *)self;
+  const hpar_document *tree = n->document->tree;
+  PyObject *values[2];
+  if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  Py_ssize_t index = PyNumber_AsSsize_t(values[0], NULL); /* as list.insert, which takes any number */
+  if (index == -1 && PyErr_Occurred()) return NULL;
+  if (index < 0) index += hp_py_count_children(n->document, n->handle);
+  hpar_node before = hpar_node_first_child(tree, n->handle);
+  for (; before && index > 0; index--) before = hpar_node_next(tree, before);
+  return none_if(insert(n->document, n->handle, values[1], before));
+}
+
 static bool remove_node(const hp_py_node *n) {
   hpar_editor *edit = begin(n->document);
+  n->document->removals++;
   return edit && check(n->document, hpar_node_remove(edit, n->handle));
+}
+
+/* Puts `made` in the place of the node, which has no parent then. A failure leaves the tree as it is.
+ * The node goes first, because a document has one element. */
+static bool replace(hp_py_document *d, hpar_editor *edit, hpar_node node, hpar_node made) {
+  const hpar_node parent = hpar_node_parent(d->tree, node), next = hpar_node_next(d->tree, node);
+  if (!parent) {
+    PyErr_SetString(PyExc_ValueError, "the node has no parent");
+    return false;
+  }
+  d->removals++;
+  if (!check(d, hpar_node_remove(edit, node))) return false;
+  hpar_status status = hpar_node_insert_before(edit, parent, made, next);
+  if (status) hpar_node_insert_before(edit, parent, node, next); /* needs no memory */
+  return check(d, status);
 }
 
 PyObject *hp_py_replace_with(PyObject *self, PyObject *value) {
   const hp_py_node *n = (hp_py_node *)self;
   hp_py_document *d = n->document;
-  const hpar_node parent = hpar_node_parent(d->tree, n->handle), next = hpar_node_next(d->tree, n->handle);
+  hpar_editor *edit = begin(d);
+  hpar_node made = edit ? node_for(d, edit, value) : HPAR_NO_NODE;
+  return none_if(made && (made == n->handle || replace(d, edit, n->handle, made)));
+}
+
+/* Returns the element around which a node may be wrapped, or 0 with an exception. */
+static hpar_node wrapper_for(const hp_py_node *n, hpar_editor *edit, PyObject *value) {
+  hp_py_document *d = n->document;
+  const hp_py_node *around = (hp_py_node *)value;
+  const char *why = NULL;
+  if (!Py_IS_TYPE(value, d->state->node)) return new_element(d, edit, HPAR_NAMESPACE_HTML, value);
+  if (around->document != d)
+    why = "the element is one of another document";
+  else if (hpar_node_kind(d->tree, around->handle) != HPAR_NODE_ELEMENT)
+    why = "only an element can be around a node";
+  for (hpar_node above = n->handle; above && !why; above = hpar_node_parent(d->tree, above))
+    if (above == around->handle) why = "a node cannot move into itself";
+  if (why) PyErr_SetString(PyExc_ValueError, why);
+  return why ? HPAR_NO_NODE : around->handle;
+}
+
+PyObject *hp_py_wrap(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  static const char *const names[] = {"element"};
+  static const hp_py_signature signature = {"wrap", names, 1, 1, 1};
+  const hp_py_node *n = (hp_py_node *)self;
+  hp_py_document *d = n->document;
+  PyObject *value;
+  if (!hp_py_arguments(&signature, arguments, count, keywords, &value)) return NULL;
   hpar_editor *edit = begin(d);
   if (!edit) return NULL;
-  if (!parent) {
-    PyErr_SetString(PyExc_ValueError, "the node has no parent");
+  if (hpar_node_kind(d->tree, n->handle) == HPAR_NODE_DOCTYPE) {
+    PyErr_SetString(PyExc_ValueError, "a doctype cannot be in an element");
     return NULL;
   }
-  hpar_node made = node_for(d, edit, value);
-  if (!made || !check(d, hpar_node_remove(edit, n->handle))) return NULL;
-  hpar_status status = hpar_node_insert_before(edit, parent, made, next);
-  if (status) hpar_node_insert_before(edit, parent, n->handle, next); /* needs no memory */
-  return none_if(check(d, status));
+  hpar_node around = wrapper_for(n, edit, value);
+  if (!around || !replace(d, edit, n->handle, around)) return NULL;
+  return check(d, hpar_node_append(edit, around, n->handle)) ? hp_py_new_node(d, around) : NULL;
 }
 
 PyObject *hp_py_decompose(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
@@ -229,6 +246,7 @@ PyObject *hp_py_unwrap(PyObject *self, PyObject *const *arguments, Py_ssize_t co
   hpar_editor *edit = delete_empty < 0 ? NULL : begin(d);
   if (!edit) return NULL;
   hpar_node child, parent = hpar_node_parent(d->tree, n->handle);
+  d->removals++;
   if (!parent || (!hpar_node_first_child(d->tree, n->handle) && !delete_empty)) return Py_NewRef(Py_None);
   while ((child = hpar_node_first_child(d->tree, n->handle)))
     if (!check(d, hpar_node_insert_before(edit, parent, child, n->handle))) return NULL;
@@ -276,6 +294,7 @@ int hp_py_set_text(PyObject *self, PyObject *value, void *closure) {
   (void)closure;
   hpar_editor *edit = begin(n->document);
   if (!edit || !read_new_value(value, &text)) return -1;
+  n->document->removals++;
   return check(n->document, hpar_node_set_text(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
 }
 
@@ -285,6 +304,7 @@ int hp_py_set_inner_html(PyObject *self, PyObject *value, void *closure) {
   (void)closure;
   hpar_editor *edit = begin(n->document);
   if (!edit || !read_new_value(value, &text)) return -1;
+  n->document->removals++;
   return check(n->document, hpar_node_set_inner_html(edit, n->handle, text.bytes, text.length)) ? 0 : -1;
 }
 
@@ -336,8 +356,6 @@ PyObject *hp_py_create_tag(PyObject *self, PyObject *const *arguments, Py_ssize_
   static const hpar_namespace values_of[] = {HPAR_NAMESPACE_HTML, HPAR_NAMESPACE_SVG, HPAR_NAMESPACE_MATHML};
   hp_py_document *d = (hp_py_document *)self;
   PyObject *values[2];
-  hpar_string name;
-  hpar_node made;
   size_t space = 0;
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
   while (values[1] && space < 3 &&
@@ -348,11 +366,8 @@ PyObject *hp_py_create_tag(PyObject *self, PyObject *const *arguments, Py_ssize_
     return NULL;
   }
   hpar_editor *edit = begin(d);
-  if (!edit || !read_text(values[0], &name)) return NULL;
-  hpar_status status = hpar_node_create_element(edit, values_of[space], name.bytes, name.length, &made);
-  if (status == HPAR_ERROR_ARGUMENT)
-    return PyErr_Format(PyExc_ValueError, "%R is not the name of an element", values[0]);
-  return check(d, status) ? hp_py_new_node(d, made) : NULL;
+  hpar_node made = edit ? new_element(d, edit, values_of[space], values[0]) : HPAR_NO_NODE;
+  return made ? hp_py_new_node(d, made) : NULL;
 }
 
 static PyObject *create_data(PyObject *self, PyObject *value, bool comment) {

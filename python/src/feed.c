@@ -1,5 +1,5 @@
-/* Feed: a parse of input that arrives in pieces. hpar.Parser holds one, and decides whether the
- * pieces are str or bytes. The document is nobody else's until the feed ends. */
+/* Feed: a parse of input that arrives in pieces. hpar.Parser holds one. The document is nobody else's
+ * until the feed ends. */
 
 #include "module.h"
 
@@ -10,6 +10,7 @@ typedef struct feed {
   hp_py_document *document;
   hpar_parser *parser; /* NULL: the feed has ended */
   bool busy;           /* a call of another thread has released the interpreter's lock */
+  hp_py_kind kind;
 } feed;
 
 static void free_feed(PyObject *self) {
@@ -34,6 +35,7 @@ PyObject *hp_py_start_feed(PyObject *module, PyObject *const *arguments, Py_ssiz
   f->document = NULL;
   f->parser = NULL;
   f->busy = false;
+  f->kind = HP_PY_NO_PIECE;
   PyObject *nothing = PyBytes_FromStringAndSize(NULL, 0);
   bool fine = f->values && nothing && hp_py_read_options(&f->options, values);
   for (int i = 0; fine && i < HP_PY_OPTIONS; i++)
@@ -73,20 +75,37 @@ static PyObject *finish(feed *f) {
   return result;
 }
 
-static PyObject *feed_bytes(PyObject *self, PyObject *data) {
+/* A str is UTF-8, whatever its page declares, so that the feed begins again. */
+static bool accept_kind(feed *f, const hp_py_piece *piece) {
+  if (!hp_py_check_kind(f->kind, piece)) return false;
+  hpar_status status = HPAR_OK;
+  if (f->kind == HP_PY_NO_PIECE && piece->is_text) {
+    f->options.c.encoding = "utf-8";
+    status = hpar_parser_begin(f->parser, &f->options.c, f->document->tree);
+  }
+  if (status) hp_py_raise(f->state, status, hpar_parser_error(f->parser)->text);
+  f->kind = piece->is_text ? HP_PY_TEXT_PIECES : HP_PY_BYTE_PIECES;
+  return !status;
+}
+
+static PyObject *feed_piece(PyObject *self, PyObject *data) {
   feed *f = (feed *)self;
-  Py_buffer view;
-  if (PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)) return NULL;
+  hp_py_piece piece;
+  if (!hp_py_hold_piece(&piece, data)) return NULL;
   if (!enter(f)) {
-    PyBuffer_Release(&view);
+    hp_py_release_piece(&piece);
     return NULL;
   }
   hpar_status status = HPAR_OK;
-  Py_BEGIN_ALLOW_THREADS;
-  if (view.len) status = hpar_parser_feed(f->parser, view.buf, (size_t)view.len);
-  Py_END_ALLOW_THREADS;
-  PyBuffer_Release(&view);
+  const bool accepted = accept_kind(f, &piece);
+  if (accepted && piece.length) {
+    Py_BEGIN_ALLOW_THREADS;
+    status = hpar_parser_feed(f->parser, piece.bytes, piece.length);
+    Py_END_ALLOW_THREADS;
+  }
+  hp_py_release_piece(&piece);
   f->busy = status != HPAR_OK;
+  if (!accepted) return NULL;
   if (!status) return Py_NewRef(Py_None);
   PyObject *document = finish(f); /* raises the status of the feed */
   if (document) hp_py_raise(f->state, status, NULL);
@@ -100,7 +119,7 @@ static PyObject *close_feed(PyObject *self, PyObject *ignored) {
 }
 
 static PyMethodDef methods[] = {
-    {"feed", feed_bytes, METH_O, NULL},
+    {"feed", feed_piece, METH_O, NULL},
     {"close", close_feed, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -93,12 +93,12 @@ static bool add_inputs(batch *b, PyObject *list) {
     PyObject *input = hp_py_open_input(PyList_GetItem(list, (Py_ssize_t)i));
     if (!input) return false;
     if (!i) text = PyUnicode_Check(input);
-    if (text) b->options.c.encoding = "utf-8";
     hp_py_document *d = NULL;
-    if (PyUnicode_Check(input) != text)
-      PyErr_SetString(PyExc_TypeError, "a batch has either str or bytes as inputs, not both");
-    else
-      d = hp_py_new_document(b->state, input, &b->options);
+    bool fine = PyUnicode_Check(input) == text;
+    if (!fine) PyErr_SetString(PyExc_TypeError, "a batch has either str or bytes as inputs, not both");
+    if (!i && text) fine = hp_py_check_encoding(PyTuple_GetItem(b->values, HP_PY_ENCODING));
+    if (text) b->options.c.encoding = "utf-8";
+    if (fine) d = hp_py_new_document(b->state, input, &b->options);
     Py_DECREF(input);
     if (!d) return false;
     b->documents[i] = d;

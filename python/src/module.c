@@ -40,7 +40,6 @@ static PyMethodDef functions[] = {
     {"_start_feed", (PyCFunction)(void (*)(void))hp_py_start_feed, KEYWORDS, NULL},
     {"_start_rewrite", (PyCFunction)(void (*)(void))hp_py_start_rewrite, KEYWORDS, NULL},
     {"_rewrite", (PyCFunction)(void (*)(void))hp_py_rewrite, KEYWORDS, NULL},
-    {"_check_encoding", hp_py_check_encoding, METH_O, NULL},
     {"_inspect", (PyCFunction)(void (*)(void))hp_py_inspect, KEYWORDS, NULL},
     {"_profile", (PyCFunction)(void (*)(void))hp_py_profile, KEYWORDS, NULL},
     {"_schedule", (PyCFunction)(void (*)(void))hp_py_schedule, KEYWORDS, NULL},
@@ -54,11 +53,16 @@ static bool add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec) {
   return *type && !PyModule_AddType(module, *type);
 }
 
-static bool add_exception(PyObject *module, PyObject **exception, const char *name, const char *doc, PyObject *bases) {
+/* `attribute`: one of its instances that is None unless it is set. */
+static bool add_exception(PyObject *module, PyObject **exception, const char *name, const char *doc,
+                          const char *attribute, PyObject *bases) {
   const char *last = name;
   for (const char *c = name; *c; c++)
     if (*c == '.') last = c + 1;
-  *exception = PyErr_NewExceptionWithDoc(name, doc, bases, NULL);
+  PyObject *members = attribute ? Py_BuildValue("{sO}", attribute, Py_None) : NULL;
+  if (attribute && !members) return false;
+  *exception = PyErr_NewExceptionWithDoc(name, doc, bases, members);
+  Py_XDECREF(members);
   return *exception && !PyModule_AddObjectRef(module, last, *exception);
 }
 
@@ -74,12 +78,15 @@ static int execute(PyObject *module) {
       add_type(module, &s->feed, &hp_py_feed_spec) && add_type(module, &s->rewriter, &hp_py_rewriter_spec);
   for (int i = 0; i < HP_PY_UNITS && fine; i++) fine = add_type(module, &s->units[i], hp_py_unit_specs[i]);
   fine = fine && (s->selectors = PyDict_New()) &&
-         add_exception(module, &s->error, "hpar.Error", "The base of the errors of HPar.", NULL) &&
+         add_exception(module, &s->error, "hpar.Error", "The base of the errors of HPar.", NULL, NULL) &&
          add_exception(module, &s->limit_error, "hpar.LimitError",
-                       "A limit was reached. `document` has the tree so far.", s->error);
+                       "A limit was reached. `document` has the tree so far, or is None after a change or a rewrite.",
+                       "document", s->error);
   PyObject *bases = fine ? PyTuple_Pack(2, s->error, PyExc_ValueError) : NULL;
-  fine = bases && add_exception(module, &s->selector_error, "hpar.SelectorError",
-                                "A selector or a rule is not supported. `offset` is the place in the selector.", bases);
+  fine =
+      bases && add_exception(module, &s->selector_error, "hpar.SelectorError",
+                             "A selector or a rule is not supported. `offset` is the place in the selector, or None.",
+                             "offset", bases);
   Py_XDECREF(bases);
   return fine ? 0 : -1;
 }

@@ -66,6 +66,7 @@ typedef struct hp_py_document {
   size_t max_errors;
   bool editable;             /* calls that read it keep the interpreter's lock */
   unsigned readers;          /* threads that read it without the lock */
+  unsigned long removals;    /* changes that have taken nodes out of their places */
   hpar_editor *edit;         /* NULL: no change yet */
   unsigned long edit_thread; /* that `edit` is for */
   hpar_limits *edit_limits;  /* NULL: none */
@@ -129,8 +130,8 @@ bool hp_py_read_threads(PyObject *value, unsigned *threads);
 bool hp_py_read_flag(PyObject *value, bool *flag);
 bool hp_py_read_text(PyObject *value, const char *name, const char **text);
 
-/* Checks the label of an encoding; None is fine. */
-PyObject *hp_py_check_encoding(PyObject *module, PyObject *label);
+/* Returns false with an exception if the label of an encoding is wrong. None and NULL are fine. */
+bool hp_py_check_encoding(PyObject *label);
 
 /* Reads a mapping with the names of hpar_limits, or the text "untrusted". */
 bool hp_py_read_limits(PyObject *value, hpar_limits *limits);
@@ -157,6 +158,28 @@ PyObject *hp_py_buffer_bytes(hp_py_buffer *buffer, hpar_status status);
 bool hp_py_put(PyObject *dict, const char *key, PyObject *value);
 bool hp_py_put_number(PyObject *dict, const char *key, uint64_t number);
 bool hp_py_put_text(PyObject *dict, const char *key, const char *text);
+
+/* Sets `*bytes` to the str in UTF-8, with U+FFFD in place of each lone surrogate. Returns the object
+ * that holds the bytes. */
+PyObject *hp_py_utf8(PyObject *text, const char **bytes, size_t *length);
+
+/* Input that the library reads without the interpreter's lock: a str, or a buffer. That of a buffer
+ * that a program can write to is a copy. */
+typedef struct hp_py_piece {
+  Py_buffer view;
+  PyObject *owner;
+  const char *bytes;
+  size_t length;
+  bool is_text;
+} hp_py_piece;
+/* Returns false with an exception, and then the piece needs no release. */
+bool hp_py_hold_piece(hp_py_piece *piece, PyObject *data);
+void hp_py_release_piece(hp_py_piece *piece);
+
+/* Whether the pieces of a page are str, which the first one decides. */
+typedef enum hp_py_kind { HP_PY_NO_PIECE, HP_PY_TEXT_PIECES, HP_PY_BYTE_PIECES } hp_py_kind;
+/* Returns false with TypeError if the piece is of the other kind. */
+bool hp_py_check_kind(hp_py_kind kind, const hp_py_piece *piece);
 
 /*** document.c ***/
 
@@ -190,6 +213,9 @@ int hp_py_change_attribute(hp_py_document *document, hpar_node element, PyObject
 PyObject *hp_py_insert_before(PyObject *node, PyObject *value);
 PyObject *hp_py_insert_after(PyObject *node, PyObject *value);
 PyObject *hp_py_insert_child(PyObject *node, PyObject *value);
+PyObject *hp_py_append(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_insert(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+PyObject *hp_py_wrap(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 PyObject *hp_py_replace_with(PyObject *node, PyObject *value);
 PyObject *hp_py_decompose(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 PyObject *hp_py_unwrap(PyObject *node, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
@@ -210,6 +236,8 @@ PyObject *hp_py_create_comment(PyObject *document, PyObject *value);
 /* Returns the tree as bytes, from which hp_py_load makes a document, or a node of a new document. */
 PyObject *hp_py_save(hp_py_document *document, hpar_node top);
 PyObject *hp_py_load(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+/* Copies the subtree of another document. `*made` has no parent. */
+hpar_status hp_py_import(hpar_editor *edit, const hpar_document *from, hpar_node top, hpar_node *made);
 
 /*** stats.c ***/
 
@@ -278,6 +306,9 @@ PyObject *hp_py_css_first(hp_py_document *document, hpar_node top, PyObject *con
 /* Returns whether `top`, or an element below it, matches. */
 PyObject *hp_py_css_matches(hp_py_document *document, hpar_node top, PyObject *selector);
 PyObject *hp_py_any_css_matches(hp_py_document *document, hpar_node top, PyObject *selectors);
+
+/* Raises SelectorError with the offset. Takes the reference to the message, which may be NULL. */
+void hp_py_raise_selector_error(const hp_py_state *state, PyObject *message, size_t place);
 
 /*** contents.c ***/
 

@@ -348,11 +348,8 @@ static PyObject *node_resources(PyObject *self, PyObject *ignored) {
 IN_PYTHON("hpar.editing", strip_tags)
 IN_PYTHON("hpar.editing", unwrap_tags)
 IN_PYTHON("hpar.editing", merge_text_nodes)
-IN_PYTHON("hpar.editing", append)
-IN_PYTHON("hpar.editing", insert)
 IN_PYTHON("hpar.editing", extract)
 IN_PYTHON("hpar.editing", clear)
-IN_PYTHON("hpar.editing", wrap)
 IN_PYTHON("hpar.finding", find)
 IN_PYTHON("hpar.finding", find_all)
 IN_PYTHON("hpar.finding", closest)
@@ -395,8 +392,9 @@ static PyMethodDef methods[] = {
            "find_all($self, name=None, attrs={}, *, recursive=True, string=None, limit=None, **attributes)\n--\n\n"
            "Returns the elements below with this name and these attributes, as Beautiful Soup does.\n\n"
            "A name or value is a str, a compiled pattern, a function, a list of these, True (any) or, for a value,\n"
-           "None (missing). `class_` stands for the attribute class, of which one class suffices. `string` tests\n"
-           "the element's `string`; without a name and attributes, texts are returned.\n\n"
+           "None (missing). `class_` stands for the attribute class, of which one class suffices, as does one word of\n"
+           "rel and the other lists of words. `string`, or `text`, tests the element's `string`; without a name and\n"
+           "attributes, texts are returned.\n\n"
            ">>> doc = hpar.parse('<p class=\"a b\">1<p id=x>2<i>3')\n"
            ">>> doc.find('p', class_='a'), doc.find_all(['p', 'i'], id=None)[1:], doc.find(id=True).text()\n"
            "(<p class=\"a b\">, [<i>], '23')"),
@@ -473,15 +471,15 @@ static PyMethodDef methods[] = {
            "Replaces this element by its content. An element without content stays unless `delete_empty`."),
     CHANGE(replace_with, METH_O,
            "replace_with($self, value, /)\n--\n\n"
-           "Replaces this node by a text (str or bytes) or by a node.\n\n"
+           "Replaces this node by a text (str or bytes) or by a node, which moves as with insert_before().\n\n"
            ">>> doc = hpar.parse('<p>a<img alt=cat>', editable=True)\n"
            ">>> image = doc.css_first('img')\n"
            ">>> image.replace_with(image.attributes['alt'])\n"
            ">>> doc.body.inner_html\n'<p>acat</p>'"),
     CHANGE(insert_before, METH_O,
            "insert_before($self, value, /)\n--\n\n"
-           "Inserts a text (str or bytes) or a node before this node. A node of the same document that has no\n"
-           "parent is inserted itself. Any other node is copied with its content.\n\n"
+           "Inserts a text (str or bytes) or a node before this node. A node of the same document moves. One of\n"
+           "another document is copied with its content.\n\n"
            ">>> doc = hpar.parse('<p>a', editable=True)\n"
            ">>> doc.css_first('p').insert_before(hpar.parse('<hr>', fragment='body').css_first('hr'))\n"
            ">>> doc.body.inner_html\n'<hr><p>a</p>'"),
@@ -490,9 +488,8 @@ static PyMethodDef methods[] = {
     CHANGE(insert_child, METH_O,
            "insert_child($self, value, /)\n--\n\n"
            "Inserts a text or a node after the last child, as insert_before() does."),
-    METHOD(append, KEYWORDS,
-           "append($self, value)\n--\n\nInserts a text or a node after the last child. A node of this document moves."),
-    METHOD(insert, KEYWORDS,
+    CHANGE(append, KEYWORDS, "append($self, value)\n--\n\nThe same as insert_child()."),
+    CHANGE(insert, KEYWORDS,
            "insert($self, index, value)\n--\n\n"
            "Inserts a text or a node as the child with this index. A node of this document moves.\n\n"
            ">>> doc = hpar.parse('<ul><li>1<li>2', editable=True)\n"
@@ -501,7 +498,7 @@ static PyMethodDef methods[] = {
            ">>> items.text()\n'21'"),
     METHOD(extract, KEYWORDS, "extract($self)\n--\n\nRemoves this node from the tree, and returns it."),
     METHOD(clear, KEYWORDS, "clear($self)\n--\n\nRemoves all children."),
-    METHOD(wrap, KEYWORDS,
+    CHANGE(wrap, KEYWORDS,
            "wrap($self, element)\n--\n\n"
            "Puts `element`, a Node or a name, in the place of this node, and this node into it. Returns `element`.\n\n"
            ">>> doc = hpar.parse('<p>a<b>c</b>', editable=True)\n"

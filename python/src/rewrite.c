@@ -49,17 +49,12 @@ static void free_rules(PyObject *self) {
 typedef struct call {
   const hp_py_state *state;
   PyThreadState *saved;                /* while the thread has no lock */
-  PyObject *kept;                      /* list of functions of on_end */
+  hp_py_end_function **ends;           /* those that wait for the ends of elements */
   PyObject *exception, *value, *trace; /* of the function that failed */
   struct call *outer;
 } call;
 
 static _Thread_local call *running;
-
-bool hp_py_keep_function(PyObject *function) {
-  if (!running->kept) running->kept = PyList_New(0);
-  return running->kept && !PyList_Append(running->kept, function);
-}
 
 /* Reads what the function returned: None, or "retire". */
 static hpar_status read_result(PyObject *returned) {
@@ -70,25 +65,30 @@ static hpar_status read_result(PyObject *returned) {
   return HPAR_ERROR_CALLBACK;
 }
 
-static hpar_status run(PyObject *function, int kind, void *unit) {
+/* Calls the function with the unit, and drops `called` then. */
+static hpar_status run(PyObject *function, int kind, void *unit, hp_py_end_function *called) {
   call *c = running;
   PyEval_RestoreThread(c->saved);
-  PyObject *argument = hp_py_new_unit(c->state->units[kind], unit);
+  PyObject *argument = hp_py_new_unit(c->state->units[kind], unit, c->ends);
   PyObject *returned = argument ? PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
   hpar_status result = read_result(returned);
   if (argument) hp_py_end_unit(argument);
   Py_XDECREF(returned);
   Py_XDECREF(argument);
   if (result == HPAR_ERROR_CALLBACK) PyErr_Fetch(&c->exception, &c->value, &c->trace);
+  if (called) hp_py_drop_end_function(called);
   c->saved = PyEval_SaveThread();
   return result;
 }
 
-hpar_status hp_py_call_at_end(hpar_element_end *end, void *context) { return run(context, HP_PY_ELEMENT_END, end); }
+/* The library calls it once, because an element ends once. */
+hpar_status hp_py_call_at_end(hpar_element_end *end, void *context) {
+  return run(((hp_py_end_function *)context)->function, HP_PY_ELEMENT_END, end, context);
+}
 
-#define CALLBACK(name, type, kind)                            \
-  static hpar_status call_##name(type *unit, void *context) { \
-    return run(((functions *)context)->of[kind], kind, unit); \
+#define CALLBACK(name, type, kind)                                  \
+  static hpar_status call_##name(type *unit, void *context) {       \
+    return run(((functions *)context)->of[kind], kind, unit, NULL); \
   }
 CALLBACK(element, hpar_element, HP_PY_ELEMENT)
 CALLBACK(end, hpar_element_end, HP_PY_ELEMENT_END)
@@ -100,7 +100,7 @@ CALLBACK(document_end, hpar_document_end, HP_PY_DOCUMENT_END)
 /*** rules ***/
 
 static void raise_rule_error(const hp_py_state *state, const hpar_error *error, Py_ssize_t number) {
-  PyErr_Format(state->selector_error, "rule %zd: %s", number, error->text);
+  hp_py_raise_selector_error(state, PyUnicode_FromFormat("rule %zd: %s", number, error->text), error->offset);
 }
 
 /* Reads (unit, kind, format, name, value, replacement). */
@@ -243,25 +243,31 @@ static bool read_options(hpar_rewrite_options *options, PyObject *const *values)
 typedef struct stream {
   PyObject_HEAD hp_py_state *state;
   PyObject *rules, *values; /* values: those that `options` borrows */
-  PyObject *kept;           /* as in a call */
+  hp_py_end_function *ends;
   hpar_rewrite_options options;
   hpar_rewriter *rewriter; /* NULL: the stream has ended */
   hp_py_buffer output;
+  hp_py_kind kind;
   bool busy;
 } stream;
 
+/* Ends the stream, and drops what waits for the ends of elements. */
+static void end_stream(stream *s) {
+  hpar_rewriter_destroy(s->rewriter);
+  s->rewriter = NULL;
+  while (s->ends) hp_py_drop_end_function(s->ends);
+}
+
 static int clear_stream(PyObject *self) {
-  hpar_rewriter_destroy(((stream *)self)->rewriter);
-  ((stream *)self)->rewriter = NULL;
+  end_stream((stream *)self);
   Py_CLEAR(((stream *)self)->rules);
-  Py_CLEAR(((stream *)self)->kept);
   return 0;
 }
 
 static int traverse_stream(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(((stream *)self)->rules);
-  Py_VISIT(((stream *)self)->kept);
+  for (const hp_py_end_function *f = ((stream *)self)->ends; f; f = f->next) Py_VISIT(f->function);
   return 0;
 }
 
@@ -309,14 +315,12 @@ PyObject *hp_py_start_rewrite(PyObject *module, PyObject *const *arguments, Py_s
 
 /* Feeds the bytes, or finishes for NULL. Returns false with an exception, which ends the stream. */
 static bool advance(stream *s, const char *bytes, size_t length, hpar_rewrite_stats *stats, hpar_status *status) {
-  call here = {.state = s->state, .kept = s->kept, .saved = PyEval_SaveThread(), .outer = running};
+  call here = {.state = s->state, .ends = &s->ends, .saved = PyEval_SaveThread(), .outer = running};
   s->busy = true;
-  s->kept = NULL;
   running = &here;
   *status = bytes ? hpar_rewriter_feed(s->rewriter, bytes, length) : hpar_rewriter_finish(s->rewriter, stats);
   running = here.outer;
   PyEval_RestoreThread(here.saved);
-  s->kept = here.kept;
   s->busy = false;
   const bool passed = s->options.on_failure == HPAR_FAIL_PASS && *status >= HPAR_LIMIT_DEPTH;
   if (here.exception)
@@ -325,8 +329,7 @@ static bool advance(stream *s, const char *bytes, size_t length, hpar_rewrite_st
     hp_py_raise(s->state, *status, hpar_rewriter_error(s->rewriter)->text);
   else
     return true;
-  hpar_rewriter_destroy(s->rewriter);
-  s->rewriter = NULL;
+  end_stream(s);
   return false;
 }
 
@@ -343,13 +346,27 @@ static PyObject *output_of(stream *s) {
   return bytes;
 }
 
+/* A str is UTF-8, whatever its page declares, so that the stream begins again. */
+static bool accept_kind(stream *s, const hp_py_piece *piece) {
+  if (!hp_py_check_kind(s->kind, piece)) return false;
+  hpar_status status = HPAR_OK;
+  if (s->kind == HP_PY_NO_PIECE && piece->is_text) {
+    s->options.encoding = "utf-8";
+    status = hpar_rewriter_begin(s->rewriter, ((rules *)s->rules)->set, &s->options, hp_py_write, &s->output);
+  }
+  if (status) hp_py_raise(s->state, status, hpar_rewriter_error(s->rewriter)->text);
+  s->kind = piece->is_text ? HP_PY_TEXT_PIECES : HP_PY_BYTE_PIECES;
+  return !status;
+}
+
 static PyObject *feed_stream(PyObject *self, PyObject *data) {
   stream *s = (stream *)self;
-  Py_buffer view;
+  hp_py_piece piece;
   hpar_status status;
-  if (PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)) return NULL;
-  bool fine = enter(s) && (!view.len || advance(s, view.buf, (size_t)view.len, NULL, &status));
-  PyBuffer_Release(&view);
+  if (!hp_py_hold_piece(&piece, data)) return NULL;
+  bool fine = enter(s) && accept_kind(s, &piece);
+  if (fine && piece.length) fine = advance(s, piece.bytes, piece.length, NULL, &status);
+  hp_py_release_piece(&piece);
   return fine ? output_of(s) : NULL;
 }
 
@@ -360,8 +377,7 @@ static PyObject *close_stream(PyObject *self, PyObject *ignored) {
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
   (void)ignored;
   if (!enter(s) || !advance(s, NULL, 0, &stats, &status)) return NULL;
-  hpar_rewriter_destroy(s->rewriter);
-  s->rewriter = NULL;
+  end_stream(s);
   PyObject *bytes = output_of(s), *counts = bytes ? stats_of(&stats) : NULL, *result = NULL;
   if (counts && hp_py_put_text(counts, "failure", status ? hpar_status_text(status) : NULL))
     result = PyTuple_Pack(2, bytes, counts);
@@ -408,21 +424,26 @@ PyObject *hp_py_rewrite(PyObject *module, PyObject *const *arguments, Py_ssize_t
   }
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT};
   if (!read_options(&options, values + 2)) return NULL;
-  Py_buffer view;
-  if (PyObject_GetBuffer(values[0], &view, PyBUF_SIMPLE)) return NULL;
+  if (PyUnicode_Check(values[0])) {
+    if (!hp_py_check_encoding(values[2])) return NULL;
+    options.encoding = "utf-8";
+  }
+  hp_py_piece page;
+  if (!hp_py_hold_piece(&page, values[0])) return NULL;
   hpar_rewriter *rewriter = NULL;
   hp_py_buffer output = {NULL, 0, 0};
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
-  call here = {.state = state, .saved = PyEval_SaveThread(), .outer = running};
+  hp_py_end_function *ends = NULL;
+  call here = {.state = state, .ends = &ends, .saved = PyEval_SaveThread(), .outer = running};
   running = &here;
   hpar_status status = hpar_rewriter_create(&rewriter);
   if (!status)
-    status = hpar_rewrite(rewriter, ((rules *)values[1])->set, &options, view.buf, (size_t)view.len, &stats,
-                          hp_py_write, &output);
+    status = hpar_rewrite(rewriter, ((rules *)values[1])->set, &options, page.bytes, page.length, &stats, hp_py_write,
+                          &output);
   running = here.outer;
   PyEval_RestoreThread(here.saved);
-  PyBuffer_Release(&view);
-  Py_XDECREF(here.kept);
+  hp_py_release_piece(&page);
+  while (ends) hp_py_drop_end_function(ends);
   if (here.exception) {
     PyErr_Restore(here.exception, here.value, here.trace);
     free(output.bytes);

@@ -19,10 +19,9 @@ typedef struct nodes {
 
 /*** selectors ***/
 
-static void raise_selector_error(const hp_py_state *state, PyObject *text, const hpar_error *error) {
-  PyObject *message = PyUnicode_FromFormat("%s at byte %zu of %R", error->text, error->offset, text);
+void hp_py_raise_selector_error(const hp_py_state *state, PyObject *message, size_t place) {
   PyObject *exception = message ? PyObject_CallFunctionObjArgs(state->selector_error, message, NULL) : NULL;
-  PyObject *offset = exception ? PyLong_FromSize_t(error->offset) : NULL;
+  PyObject *offset = exception ? PyLong_FromSize_t(place) : NULL;
   if (offset && !PyObject_SetAttrString(exception, "offset", offset)) PyErr_SetObject(state->selector_error, exception);
   Py_XDECREF(offset);
   Py_XDECREF(exception);
@@ -42,7 +41,8 @@ static PyObject *new_selector(hp_py_state *state, PyObject *text) {
   if (!status) status = hpar_selectors_add(s->set, bytes, (size_t)length, &error);
   if (!status) return (PyObject *)s;
   if (status == HPAR_ERROR_ARGUMENT)
-    raise_selector_error(state, text, &error);
+    hp_py_raise_selector_error(state, PyUnicode_FromFormat("%s at byte %zu of %R", error.text, error.offset, text),
+                               error.offset);
   else
     hp_py_raise(state, status, NULL);
   Py_DECREF((PyObject *)s);
@@ -173,16 +173,24 @@ PyObject *hp_py_css_first(hp_py_document *d, hpar_node top, PyObject *const *arg
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
   int strict = values[2] ? PyObject_IsTrue(values[2]) : 0;
   matches m = {.limit = strict ? 0 : 1};
+  hpar_node first = HPAR_NO_NODE;
   if (strict < 0) return NULL;
   if (!select_below(d, top, values[0], 1, &m)) {
-    nodes *found = (nodes *)extended(d, top, values[0]);
+    PyObject *found = extended(d, top, values[0]);
     if (!found) return NULL;
-    m = (matches){.handles = found->handles, .count = found->count};
-    found->handles = NULL;
-    Py_DECREF((PyObject *)found);
+    /* A program may have replaced hpar.extended.css, or hold the sequence, too. */
+    const nodes *n = (nodes *)found;
+    const bool fits = Py_IS_TYPE(found, d->state->nodes) && n->document == d;
+    if (fits) {
+      m.count = n->count;
+      first = n->count ? n->handles[0] : HPAR_NO_NODE;
+    }
+    Py_DECREF(found);
+    if (!fits) return PyErr_Format(PyExc_TypeError, "hpar.extended.css() must return nodes of this document");
+  } else {
+    if (m.count) first = m.handles[0];
+    free(m.handles);
   }
-  hpar_node first = m.count ? m.handles[0] : HPAR_NO_NODE;
-  free(m.handles);
   if (strict && m.count != 1) {
     PyErr_Format(PyExc_ValueError, "expected 1 match, but found %zu matches", m.count);
     return NULL;

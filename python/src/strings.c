@@ -54,3 +54,62 @@ bool hp_py_put_number(PyObject *dict, const char *key, uint64_t number) {
 bool hp_py_put_text(PyObject *dict, const char *key, const char *text) {
   return hp_py_put(dict, key, text ? PyUnicode_FromString(text) : Py_NewRef(Py_None));
 }
+
+/*** input ***/
+
+/* Returns the str with U+FFFD in place of each lone surrogate. */
+static PyObject *without_surrogates(PyObject *text) {
+  PyObject *units = PyUnicode_AsEncodedString(text, "utf-16-le", "surrogatepass");
+  if (!units) return NULL;
+  char *bytes;
+  Py_ssize_t length;
+  PyObject *clean = NULL;
+  if (!PyBytes_AsStringAndSize(units, &bytes, &length)) clean = PyUnicode_Decode(bytes, length, "utf-16-le", "replace");
+  Py_DECREF(units);
+  return clean;
+}
+
+PyObject *hp_py_utf8(PyObject *text, const char **bytes, size_t *length) {
+  Py_ssize_t count = 0;
+  PyObject *owner = Py_NewRef(text);
+  *bytes = PyUnicode_AsUTF8AndSize(owner, &count);
+  if (!*bytes && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+    PyErr_Clear();
+    owner = without_surrogates(text);
+    Py_DECREF(text);
+    *bytes = owner ? PyUnicode_AsUTF8AndSize(owner, &count) : NULL;
+  }
+  if (!*bytes) Py_CLEAR(owner);
+  *length = (size_t)count;
+  return owner;
+}
+
+bool hp_py_hold_piece(hp_py_piece *p, PyObject *data) {
+  *p = (hp_py_piece){.is_text = PyUnicode_Check(data)};
+  if (p->is_text) {
+    p->owner = hp_py_utf8(data, &p->bytes, &p->length);
+    return p->owner != NULL;
+  }
+  if (PyObject_GetBuffer(data, &p->view, PyBUF_SIMPLE)) return false;
+  p->bytes = p->view.buf;
+  p->length = (size_t)p->view.len;
+  if (p->view.readonly) return true;
+  char *copy;
+  Py_ssize_t length;
+  p->owner = PyBytes_FromStringAndSize(p->view.buf, p->view.len);
+  PyBuffer_Release(&p->view);
+  if (!p->owner || PyBytes_AsStringAndSize(p->owner, &copy, &length)) return false;
+  p->bytes = copy;
+  return true;
+}
+
+void hp_py_release_piece(hp_py_piece *p) {
+  if (p->view.obj) PyBuffer_Release(&p->view);
+  Py_CLEAR(p->owner);
+}
+
+bool hp_py_check_kind(hp_py_kind kind, const hp_py_piece *piece) {
+  if (kind == HP_PY_NO_PIECE || (kind == HP_PY_TEXT_PIECES) == piece->is_text) return true;
+  PyErr_SetString(PyExc_TypeError, "the pieces of a page are either str or bytes, not both");
+  return false;
+}

@@ -3,13 +3,18 @@
 
 #include "units.h"
 
+#include <stdlib.h>
+
 typedef struct unit {
   PyObject_HEAD void *of; /* NULL: the callback has returned */
+  hp_py_end_function **ends;
 } unit;
 
-PyObject *hp_py_new_unit(PyTypeObject *type, void *of) {
+PyObject *hp_py_new_unit(PyTypeObject *type, void *of, hp_py_end_function **ends) {
   unit *u = PyObject_New(unit, type);
-  if (u) u->of = of;
+  if (!u) return NULL;
+  u->of = of;
+  u->ends = ends;
   return (PyObject *)u;
 }
 
@@ -167,6 +172,27 @@ static PyObject *element_rename(PyObject *self, PyObject *value) {
   return of && read_string(value, &name) ? none_or_error(hpar_element_rename(of, name.bytes)) : NULL;
 }
 
+/* Adds the function to the list of the rewrite. Returns NULL with an exception. */
+static hp_py_end_function *keep_function(PyObject *self, PyObject *function) {
+  hp_py_end_function **ends = ((unit *)self)->ends, *f = malloc(sizeof *f);
+  if (!f) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  *f = (hp_py_end_function){Py_NewRef(function), *ends, ends};
+  if (f->next) f->next->link = &f->next;
+  *ends = f;
+  return f;
+}
+
+void hp_py_drop_end_function(hp_py_end_function *f) {
+  PyObject *function = f->function;
+  *f->link = f->next;
+  if (f->next) f->next->link = f->link;
+  free(f);
+  Py_DECREF(function);
+}
+
 static PyObject *element_on_end(PyObject *self, PyObject *function) {
   hpar_element *of = get(self);
   if (!of) return NULL;
@@ -174,7 +200,11 @@ static PyObject *element_on_end(PyObject *self, PyObject *function) {
     PyErr_SetString(PyExc_TypeError, "on_end() needs a function");
     return NULL;
   }
-  return hp_py_keep_function(function) ? none_or_error(hpar_element_on_end(of, hp_py_call_at_end, function)) : NULL;
+  hp_py_end_function *f = keep_function(self, function);
+  if (!f) return NULL;
+  hpar_status status = hpar_element_on_end(of, hp_py_call_at_end, f);
+  if (status) hp_py_drop_end_function(f);
+  return none_or_error(status);
 }
 
 #define KEYWORDS METH_FASTCALL | METH_KEYWORDS

@@ -1,4 +1,5 @@
-/* Iterators over children and over descendants. */
+/* Iterators over children and over descendants. A loop may remove the node that it has: the iterator
+ * then goes on with the node that followed its content. */
 
 #include "module.h"
 
@@ -7,6 +8,8 @@
 typedef struct iterator {
   PyObject_HEAD hp_py_document *document;
   hpar_node top, next;
+  hpar_node parent, sibling; /* of the last node, when it was returned */
+  unsigned long removals;    /* of the document, when the last node was returned */
   bool include_text;
 } iterator;
 
@@ -22,6 +25,8 @@ static PyObject *new_iterator(PyTypeObject *type, hp_py_document *d, hpar_node t
   it->document = (hp_py_document *)Py_NewRef((PyObject *)d);
   it->top = top;
   it->next = first;
+  it->parent = it->sibling = HPAR_NO_NODE;
+  it->removals = d->removals;
   it->include_text = include_text;
   if (d->tracked) PyObject_GC_Track(it);
   return (PyObject *)it;
@@ -84,23 +89,49 @@ PyObject *hp_py_related(hp_py_document *d, hpar_node node, hp_py_relation relati
   return PyErr_NoMemory();
 }
 
+/* Returns the node that the iterator returns now, and remembers its place. */
+static PyObject *advance(iterator *it, hpar_node node, hpar_node next) {
+  const hpar_document *tree = it->document->tree;
+  it->next = next;
+  it->parent = hpar_node_parent(tree, node);
+  it->sibling = hpar_node_next(tree, node);
+  it->removals = it->document->removals;
+  return node ? hp_py_new_node(it->document, node) : NULL;
+}
+
 static PyObject *next_child(PyObject *self) {
   iterator *it = (iterator *)self;
   const hpar_document *tree = it->document->tree;
   hpar_node node = it->next;
+  if (hpar_node_parent(tree, node) != it->top) node = HPAR_NO_NODE; /* it has left */
   while (node && !it->include_text && hpar_node_kind(tree, node) == HPAR_NODE_TEXT) node = hpar_node_next(tree, node);
-  it->next = hpar_node_next(tree, node);
-  return node ? hp_py_new_node(it->document, node) : NULL;
+  return advance(it, node, hpar_node_next(tree, node));
+}
+
+static bool is_below(const hpar_document *tree, hpar_node top, hpar_node node) {
+  while (node && node != top) node = hpar_node_parent(tree, node);
+  return node == top;
+}
+
+/* Returns the next node after one was removed: the one that followed the last node, or if it has left
+ * the subtree, what followed the content of the last node. */
+static hpar_node find_next(const iterator *it) {
+  const hpar_document *tree = it->document->tree;
+  if (!it->next || is_below(tree, it->top, it->next)) return it->next;
+  if (it->sibling && is_below(tree, it->top, it->sibling)) return it->sibling;
+  if (!is_below(tree, it->top, it->parent)) return HPAR_NO_NODE;
+  hpar_node node = it->parent;
+  while (node != it->top && !hpar_node_next(tree, node)) node = hpar_node_parent(tree, node);
+  return node == it->top ? HPAR_NO_NODE : hpar_node_next(tree, node);
 }
 
 static PyObject *next_descendant(PyObject *self) {
   iterator *it = (iterator *)self;
   const hpar_document *tree = it->document->tree;
-  hpar_node node = it->next;
+  hpar_node node = it->removals == it->document->removals ? it->next : find_next(it);
   while (node && !it->include_text && node != it->top && hpar_node_kind(tree, node) == HPAR_NODE_TEXT)
     node = hpar_node_walk(tree, it->top, node);
-  it->next = node ? hpar_node_walk(tree, it->top, node) : HPAR_NO_NODE;
-  return node ? hp_py_new_node(it->document, node) : NULL;
+  return advance(it, node, node ? hpar_node_walk(tree, it->top, node) : HPAR_NO_NODE);
 }
 
 static void free_iterator(PyObject *self) {

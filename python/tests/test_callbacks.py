@@ -117,6 +117,51 @@ class Callbacks(unittest.TestCase):
 
         self.assertEqual(hpar.rewrite("<p>&lt;i>", [("p", "text", outer)]), b'<p><i n="1">')
 
+    def test_end_functions_belong_to_their_element(self):
+        seen = []
+
+        def nested(element):
+            hpar.rewrite("<i>", [("i", lambda _: element.on_end(lambda end: seen.append(end.name)))])
+
+        def threaded(element):
+            thread = threading.Thread(target=lambda: element.on_end(lambda end: seen.append(end.range)))
+            thread.start()
+            thread.join()
+
+        hpar.rewrite("<p>x</p>", [("p", nested), ("p", threaded)])
+        self.assertEqual(seen, ["p", (4, 8)])
+
+    def test_end_functions_go_after_their_call(self):
+        class Mark:
+            pass
+
+        marks = []
+
+        def element(e):
+            mark = Mark()
+            marks.append(weakref.ref(mark))
+            e.on_end(lambda end, kept=mark: None)
+
+        rewriter = hpar.Rewriter([("p", element)])
+        rewriter.feed("<p>a</p><p>b")
+        gc.collect()
+        self.assertEqual([mark() is None for mark in marks], [True, False])
+        rewriter.close()
+        gc.collect()
+        self.assertIsNone(marks[1]())
+
+    def test_input_stays_as_it_was(self):
+        """A callback, or another thread, may change the bytes that the rewrite reads."""
+        for rewrite in (lambda data, rules: hpar.rewrite(data, rules), lambda data, rules: hpar.Rewriter(rules).feed(data)):
+            data = bytearray(b"<p>a</p>" * 9)
+            copy = bytes(data)
+
+            def change(_):
+                data[:] = b"x" * len(data)
+                data.append(1)
+
+            self.assertEqual(rewrite(data, [("p", change)]), copy)
+
     def test_threads_share_rules(self):
         counts, failures = [], []
         rules = hpar.Rules([("li", lambda e: e.set("t", str(threading.get_ident())))])

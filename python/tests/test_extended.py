@@ -1,5 +1,6 @@
 """Selectors beyond the standard: ::text, ::attr(), :contains() and relative ones, compared with parsel where it is."""
 import unittest
+import unittest.mock
 
 import hpar
 
@@ -39,6 +40,35 @@ class Values(unittest.TestCase):
         self.assertRaises(hpar.SelectorError, document.getall, "a::text, a::attr(href)")
         self.assertRaises(hpar.SelectorError, document.getall, "a::before")
         self.assertRaises(hpar.SelectorError, document.css, "a::text")
+
+
+class Errors(unittest.TestCase):
+    def test_offsets(self):
+        document = hpar.parse(PAGE)
+        for selector, offset in (("p > [", 5), ("> p[", None), ("p::text", None), ("p:contains(a), b[", None)):
+            with self.assertRaises(hpar.SelectorError) as raised:
+                document.css(selector)
+            if offset is None:
+                self.assertIsNone(raised.exception.offset, selector)
+            else:
+                self.assertIsInstance(raised.exception.offset, int)
+        with self.assertRaises(hpar.SelectorError) as raised:
+            document.getall("a::text, a::attr(href)")
+        self.assertIsNone(raised.exception.offset)
+        with self.assertRaises(hpar.SelectorError) as raised:
+            hpar.Rules([("b", "remove"), ("p[", "remove")])
+        self.assertEqual(raised.exception.offset, 2)
+        self.assertIn("rule 1", str(raised.exception))
+
+    def test_css_first_checks_what_it_calls(self):
+        document = hpar.parse(PAGE)
+        for value in ([1], 5, None, (), hpar.parse(PAGE).css("a")):
+            with unittest.mock.patch("hpar.extended.css", return_value=value), self.assertRaises(TypeError):
+                document.css_first("> p")
+        kept = document.css("li")
+        with unittest.mock.patch("hpar.extended.css", return_value=kept):
+            self.assertEqual(document.css_first("> p"), kept[0])
+        self.assertEqual(len(list(kept)), 3)
 
 
 class Contains(unittest.TestCase):

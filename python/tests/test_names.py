@@ -52,6 +52,17 @@ class Find(unittest.TestCase):
                 self.assertEqual([node.text() for node in document.find_all(**options)],
                                  [text_of(tag) for tag in soup.find_all(**options)])
 
+    @unittest.skipIf(BeautifulSoup is None, "bs4 not found (Debian: python3-bs4)")
+    def test_lists_of_words(self):
+        page = "<a rel='nofollow  noopener'>1</a><a rel=nofollow>2</a><p rel='nofollow x'>3</p><td headers='a b'>4<b class='c d'>5"
+        document, soup = hpar.parse(page), BeautifulSoup(page, "hpar")
+        for query in ({"rel": "nofollow"}, {"rel": "nofollow noopener"}, {"rel": re.compile("^no")}, {"rel": ["noopener", "x"]},
+                      {"headers": "b"}, {"class": "c d"}, {"class": lambda value: value == "d"}, {"rel": "nofollow x"}):
+            self.assertEqual([node.text() for node in document.find_all(attrs=query)],
+                             [text_of(tag) for tag in soup.find_all(attrs=query)], query)
+        self.assertEqual(document.find_all(text="5"), document.find_all(string="5"))
+        self.assertEqual(document.find("b", text="5").name, "b")
+
     def test_conditions(self):
         document = hpar.parse(PAGE)
         self.assertEqual([n.name for n in document.find_all(lambda node: node.get("href"))], ["a", "a"])

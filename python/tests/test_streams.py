@@ -2,6 +2,8 @@
 import asyncio
 import gc
 import os
+import subprocess
+import sys
 import threading
 import unittest
 import weakref
@@ -112,6 +114,25 @@ class Async(unittest.TestCase):
         self.assertRaises(hpar.LimitError, asyncio.run, hpar.parse_async(PAGE, limits={"nodes": 3}))
 
 
+    def test_generators_are_closed(self):
+        closed = []
+
+        async def pieces():
+            try:
+                while True:
+                    yield b"<br>" * 400
+            finally:
+                closed.append(1)
+
+        self.assertRaises(hpar.LimitError, asyncio.run, hpar.parse_async(pieces(), limits={"nodes": 3}))
+        self.assertEqual(closed, [1])
+
+    def test_import(self):
+        script = "import sys, hpar; sys.exit('asyncio' in sys.modules)"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        self.assertEqual(subprocess.run([sys.executable, "-c", script], env=environment, check=False).returncode, 0)
+
+
 class Rewriters(unittest.TestCase):
     RULES = [("b", "rename", "i"), ("p", "set", "id", "x"), ("title", "text:find", "t", "u")]
 
@@ -128,6 +149,12 @@ class Rewriters(unittest.TestCase):
         for cut in range(len(PAGE) + 1):
             self.assertEqual(self.rewritten([PAGE[:cut], PAGE[cut:]], rules), (expected, stats), cut)
         self.assertEqual(self.rewritten(PAGE.decode(), rules)[0], expected)
+
+    def test_surrogates(self):
+        self.assertEqual(hpar.rewrite("a\ud800b", []), "a\ufffdb".encode())
+        self.assertEqual(self.rewritten(["a\ud800b"], [])[0], "a\ufffdb".encode())
+        for call in (lambda document: document.rewrite([]), lambda document: document.explain()):
+            self.assertRaisesRegex(ValueError, "no input", call, parsed(["a"]))
 
     def test_functions(self):
         seen = []

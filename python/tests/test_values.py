@@ -1,4 +1,5 @@
 """Tables, rewriting, studies, and many documents at once."""
+import pathlib
 import threading
 import unittest
 
@@ -164,6 +165,17 @@ class Many(unittest.TestCase):
         self.assertRaises(ValueError, list, hpar.parse_many([b"a"], encoding="no-such"))
         self.assertRaises(TypeError, list, hpar.parse_many([b"a"], unknown=1))
         self.assertRaises(ValueError, hpar.parse_many, [b"a"], batch=0)
+
+    def test_late_errors(self):
+        """An input of the next batch that cannot be read takes no result of this one away."""
+        inputs = ["<p>a"] * 10 + [pathlib.Path("/none/none")]
+        for ordered in (True, False):
+            found = []
+            with self.assertRaises(FileNotFoundError):
+                for document in hpar.parse_many(inputs, batch=6, ordered=ordered):
+                    found.append(document)
+            self.assertEqual(len(found), 6)
+        self.assertRaises(ValueError, list, hpar.parse_many(["a"], encoding="nope"))
 
     def test_abandoned(self):
         for _ in range(20):
