@@ -190,13 +190,14 @@ class Methods(unittest.TestCase):
 
     def test_missing_arguments(self):
         """Each method refuses arguments that it does not take, with TypeError and without a change."""
-        document = hpar.parse(PAGES[0], positions=True)
+        document = hpar.parse(PAGES[0], positions=True, editable=True)
         for value in (document, document.find("p"), document.css("p"), document.find("p").attrs):
             for name in dir(type(value)):
                 member = getattr(value, name)
                 if not name.startswith("_") and callable(member) and type(member).__name__.startswith("builtin"):
                     with self.assertRaises((TypeError, ValueError), msg=name):
                         member(1, 2, 3, 4, 5, 6)
+        self.assertEqual(document.html, hpar.parse(PAGES[0]).html)
 
 
 if __name__ == "__main__":
