@@ -28,6 +28,8 @@ for child in link:
     text: str = child.text(strip=True)
     child.string = "new"
 link.attrs.update({"a": "b"}, c="d")
+link.inner_html = "<b>"
+converted: bool = "host_not_converted" not in document.links()[0]
 attributes: Dict[str, str] = link.attributes
 pages: Iterator[hpar.Document] = hpar.parse_many([b"a", b"b"])
 results: Iterator[Union[hpar.Document, hpar.LimitError]] = hpar.parse_many([b"a"], return_errors=True)
@@ -44,6 +46,8 @@ number: int = hpar.parse("a").title
 hpar.parse(3)
 hpar.parse("a", mode="other")
 hpar.parse("a").css("a")["b"]
+hpar.parse("a").css("a")[0].name = "b"
+hpar.parse("a").title = "b"
 '''
 
 
@@ -61,7 +65,7 @@ class Checkers(unittest.TestCase):
             mypy = ("mypy", "--strict", "--config-file", PROJECT, "--cache-dir", folder)
             status, output = run(folder, *mypy, PACKAGE)
             self.assertEqual(status, 0, output)
-            for program, errors in ((PROGRAM, 0), (WRONG, 4)):
+            for program, errors in ((PROGRAM, 0), (WRONG, 6)):
                 path = os.path.join(folder, "program.py")
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(program)
