@@ -81,6 +81,17 @@ bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
   return r->progress.phase == HP_PHASE_RUNS && fits_rules(r->rules);
 }
 
+hpar_status hp_rewriter_run_on(hpar_rewriter *r, hpar_run_callback run, void *context) {
+  if (run && r->options.mode != HPAR_MODE_SEQUENTIAL && !r->parallel.team) {
+    r->parallel.team = hp_rewrite_team_create();
+    if (!r->parallel.team) return HPAR_ERROR_MEMORY;
+  }
+  if (!r->parallel.team) return HPAR_OK;
+  r->parallel.team->executor.run = run;
+  r->parallel.team->executor.context = context;
+  return HPAR_OK;
+}
+
 hpar_status hp_rewriter_divide(hpar_rewriter *r, const hp_rewrite_division *division) {
   if (!r->parallel.team) r->parallel.team = hp_rewrite_team_create();
   if (!r->parallel.team) return HPAR_ERROR_MEMORY;

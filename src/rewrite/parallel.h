@@ -24,6 +24,9 @@ typedef struct hp_rewrite_counters {
   uint64_t worker_ns;              /* of workers on the calling thread */
 } hp_rewrite_counters;
 
+/* Lets the caller's executor run the threads of the stream; NULL: they are the rewriter's own.
+ * HPAR_ERROR_MEMORY. */
+hpar_status hp_rewriter_run_on(hpar_rewriter *rewriter, hpar_run_callback run, void *context);
 /* Returns true if several threads should rewrite a window of this length. */
 bool hp_rewriter_is_parallel(const hpar_rewriter *rewriter, size_t length);
 /* Processes the events of the window, as hp_rewriter_scan. */

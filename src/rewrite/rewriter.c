@@ -197,10 +197,12 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *op
                            .quirks = given.quirks,
                            .filter = given.filter,
                            .mode = given.mode,
-                           .threads = given.threads,
-                           .run = given.run,
-                           .run_context = given.run_context};
+                           .threads = given.threads};
+#if HPAR_PARALLEL
+  return hp_rewriter_run_on(r, given.run, given.run_context);
+#else
   return HPAR_OK;
+#endif
 }
 
 static bool is_utf16(const hp_encoding *e) {

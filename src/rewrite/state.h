@@ -181,8 +181,6 @@ typedef struct hp_stream_options {
   bool scripting, quirks, filter;
   hpar_mode mode;
   unsigned threads;
-  hpar_run_callback run; /* the caller's executor; NULL: the rewriter's own threads */
-  void *run_context;
 } hp_stream_options;
 
 typedef struct hp_stream_stats {

@@ -156,7 +156,7 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
   if (!t) return false;
   /* The rewriters of workers that a fork has lost are of no use. */
   if (hp_crew_pool(&t->crew) && hp_pool_is_lost(hp_crew_pool(&t->crew))) return false;
-  t->executor = hp_executor_of_call(r->options.run, r->options.run_context, r->options.threads);
+  t->executor = hp_executor_of_call(t->executor.run, t->executor.context, r->options.threads);
   if (t->division.is_inline) t->executor = (hp_executor){.kind = HPAR_EXECUTOR_INLINE, .threads = 1};
   unsigned threads = hp_crew_prepare(&t->crew, &t->executor, t->executor.threads);
   if (threads < 2 && !t->division.is_inline) return false;
