@@ -100,7 +100,7 @@ def place_plot(state, pages):
                 groups["text, median"].append((at, place.excess[1]))
         for i, (name, points) in enumerate(groups.items()):
             axes.plot([x for x, _ in points], [y / 1e6 for _, y in points], linestyle="", marker=draw.MARKS[i], markersize=2.5,
-                      color=draw.COLOURS[i], alpha=0.6, label=name)
+                      color=draw.COLOURS[i], alpha=0.6, label=name, rasterized=True)
         axes.axhline(AIM_NS / 1e6, color="black", linewidth=0.8, linestyle=":")
         axes.set_xlabel("place of the sleep, % of the text (slices at the right)")
         axes.set_ylabel("excess, ms")
