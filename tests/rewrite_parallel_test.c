@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "check.h"
 #include "support/division.h"
+#include "support/executors.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,44 +299,6 @@ static void test_claimed_chunks(unsigned rounds) {
 }
 
 /*** the caller's executor ***/
-
-typedef struct task {
-  hpar_task_callback function;
-  void *job;
-  unsigned index;
-} task;
-
-static void *run_task(void *argument) {
-  const task *t = argument;
-  t->function(t->job, t->index);
-  return NULL;
-}
-
-static void run_threads(unsigned count, hpar_task_callback function, void *job, void *context) {
-  pthread_t threads[HPAR_MAX_THREADS];
-  task tasks[HPAR_MAX_THREADS];
-  for (unsigned i = 0; i < count; i++) {
-    tasks[i] = (task){function, job, i};
-    if (pthread_create(&threads[i], NULL, run_task, &tasks[i])) abort();
-  }
-  for (unsigned i = 0; i < count; i++) pthread_join(threads[i], NULL);
-  ++*(unsigned *)context;
-}
-
-static void run_backwards(unsigned count, hpar_task_callback function, void *job, void *context) {
-  while (count) function(job, --count);
-  ++*(unsigned *)context;
-}
-
-static void run_forwards(unsigned count, hpar_task_callback function, void *job, void *context) {
-  for (unsigned i = 0; i < count; i++) function(job, i);
-  ++*(unsigned *)context;
-}
-
-static void run_none(unsigned count, hpar_task_callback function, void *job, void *context) {
-  (void)count, (void)function, (void)job;
-  ++*(unsigned *)context;
-}
 
 /* The caller's executor runs a window, in any order and with any threads. */
 static void test_executors(unsigned rounds) {

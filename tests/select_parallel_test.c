@@ -6,10 +6,10 @@
 #include "check.h"
 #include "support/buffer.h"
 #include "support/compare.h"
+#include "support/executors.h"
 #include "support/random.h"
 
 #include <hpar/hpar.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 static bool is_small; /* the sample, as for emulated processors */
@@ -68,41 +68,6 @@ static void free_matches(matches *m) {
 static bool equal(const matches *a, const matches *b) {
   return a->count == b->count && (!a->count || (!memcmp(a->elements, b->elements, a->count * sizeof *a->elements) &&
                                                 !memcmp(a->selectors, b->selectors, a->count * sizeof *a->selectors)));
-}
-
-/* An executor that starts a thread per task, and executors that leave out tasks. */
-typedef struct task {
-  hpar_task_callback function;
-  void *job;
-  unsigned index;
-} task;
-
-static void *run_task(void *argument) {
-  const task *t = argument;
-  t->function(t->job, t->index);
-  return NULL;
-}
-
-static void run_threads(unsigned count, hpar_task_callback function, void *job, void *context) {
-  pthread_t threads[16];
-  task tasks[16];
-  CHECK(count <= 16);
-  for (unsigned i = 0; i < count; i++) {
-    tasks[i] = (task){function, job, i};
-    if (pthread_create(&threads[i], NULL, run_task, &tasks[i])) abort();
-  }
-  for (unsigned i = 0; i < count; i++) pthread_join(threads[i], NULL);
-  ++*(unsigned *)context;
-}
-
-static void run_none(unsigned count, hpar_task_callback function, void *job, void *context) {
-  (void)count, (void)function, (void)job;
-  ++*(unsigned *)context;
-}
-
-static void run_last(unsigned count, hpar_task_callback function, void *job, void *context) {
-  function(job, count - 1);
-  ++*(unsigned *)context;
 }
 
 static hpar_selectors *compile(const char *const *from, size_t count) {
