@@ -181,7 +181,17 @@ static int take_rule_option(request *r, const hp_arguments *arguments, int id) {
 
 static int take_rules_file(request *r, const char *path) {
   int code = end_rule(r);
-  return code < 0 ? hp_edit_rules_load(&r->rewriting.rules, &command, path) : code;
+  if (code >= 0) return code;
+  size_t length = 0;
+  char *bytes = hp_load(path, 0, &length);
+  if (!bytes) return HP_EXIT_FAILED;
+  hp_refusal refusal;
+  hpar_status status = hp_edit_rules_read(&r->rewriting.rules, hp_shown_name(path), bytes, length, &refusal);
+  free(bytes);
+  if (status == HPAR_ERROR_UNSUPPORTED) return hp_bad_usage(&command, "--rules: %s", refusal.text);
+  if (status == HPAR_ERROR_MEMORY) return no_memory();
+  if (status) hp_complain("%s", refusal.text);
+  return status ? HP_EXIT_USAGE : -1;
 }
 
 static int take_stats(request *r, const char *value) {

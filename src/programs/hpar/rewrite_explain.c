@@ -293,11 +293,11 @@ static bool count_names(hp_explanation *x, hp_edit_rules *rules, hpar_rules *to)
   return true;
 }
 
-int hp_explanation_compile(hp_explanation *x, hp_edit_rules *rules, const hp_command *command, hpar_rules *to) {
+hpar_status hp_explanation_compile(hp_explanation *x, hp_edit_rules *rules, hpar_rules *to, hp_refusal *refusal) {
   compilation c = {x, rules};
-  if (x->prints && !count_names(x, rules, to)) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
-  int code = hp_edit_rules_compile(rules, command, observe, &c, to);
-  return code < 0 && x->lacks_memory ? hp_complain_status(NULL, HPAR_ERROR_MEMORY) : code;
+  if (x->prints && !count_names(x, rules, to)) return HPAR_ERROR_MEMORY;
+  hpar_status status = hp_edit_rules_compile(rules, observe, &c, to, refusal);
+  return !status && x->lacks_memory ? HPAR_ERROR_MEMORY : status;
 }
 
 void hp_explanation_begin(hp_explanation *x, const char *path) {

@@ -4,7 +4,8 @@
 /* hpar rewrite --explain: which rule edits what, and why a rule does not match. Observers, rules
  * without actions, see each element before the rule itself edits it. */
 
-#include "programs/hpar/rewrite_rules.h"
+#include "programs/hpar/cli.h"
+#include "programs/rules/edit_rules.h"
 
 /* An element that a rule edits. */
 typedef struct hp_seen {
@@ -34,9 +35,9 @@ typedef struct hp_explanation {
   bool lacks_memory;
 } hp_explanation;
 
-/* Adds observers and the rules to `to`. Returns an exit code after a message, or -1. */
-int hp_explanation_compile(hp_explanation *explanation, hp_edit_rules *rules, const hp_command *command,
-                           hpar_rules *to);
+/* Adds observers and the rules to `to`, as hp_edit_rules_compile. */
+hpar_status hp_explanation_compile(hp_explanation *explanation, hp_edit_rules *rules, hpar_rules *to,
+                                   hp_refusal *refusal);
 /* Forgets the previous page. */
 void hp_explanation_begin(hp_explanation *explanation, const char *path);
 /* Prints why rules have not matched. `failed`: the rewriter did not reach the end of the page. */

@@ -275,6 +275,17 @@ static int rewrite_all(page *p, bool at_once) {
   return hp_finish_output(code);
 }
 
+/* Returns an exit code after a message, or -1. */
+static int compile(hp_rewriting *w, hp_explanation *x) {
+  hp_refusal refusal = {.selector = NULL};
+  hpar_status status = w->explains || w->checks ? hp_explanation_compile(x, &w->rules, w->compiled, &refusal)
+                                                : hp_edit_rules_compile(&w->rules, NULL, NULL, w->compiled, &refusal);
+  if (status != HPAR_ERROR_ARGUMENT) return status ? hp_complain_status(NULL, status) : -1;
+  hp_bad_usage(w->command, "%s", refusal.text);
+  if (refusal.selector) fprintf(stderr, "  %s\n  %*s^\n", refusal.selector, (int)refusal.offset, "");
+  return HP_EXIT_USAGE;
+}
+
 int hp_rewrite_pages(hp_rewriting *w) {
   page p = {.rewriting = w, .explanation = {.prints = w->explains, .records = w->checks}};
   bool counts = w->requires_matches || w->report != HP_NO_REPORT || w->explains || w->checks;
@@ -283,8 +294,7 @@ int hp_rewrite_pages(hp_rewriting *w) {
     if (rule->selector) rule->found = count_match;
     rule->context = &w->rules.items[i];
   }
-  int code = w->explains || w->checks ? hp_explanation_compile(&p.explanation, &w->rules, w->command, w->compiled)
-                                      : hp_edit_rules_compile(&w->rules, w->command, NULL, NULL, w->compiled);
+  int code = compile(w, &p.explanation);
   if (code < 0 && hpar_rewriter_create(&p.rewriter)) code = hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   bool at_once = w->pages.count > 1 && !counts && !w->feed;
   if (code < 0) code = rewrite_all(&p, at_once);

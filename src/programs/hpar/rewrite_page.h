@@ -4,8 +4,9 @@
 /* hpar rewrite: the files that it rewrites. */
 
 #include "programs/hpar/many.h"
+#include "programs/hpar/options.h"
 #include "programs/hpar/pages.h"
-#include "programs/hpar/rewrite_rules.h"
+#include "programs/rules/edit_rules.h"
 
 typedef struct hp_rewriting {
   const hp_command *command;

@@ -1,6 +1,8 @@
 /* Files of rules: JSON. */
 
-#include "programs/hpar/rewrite_rules.h"
+#include "programs/rules/edit_rules.h"
+
+#include <stdio.h>
 
 #if HPAR_JSONC
 
@@ -13,26 +15,27 @@
 typedef struct reading {
   hp_edit_rules *rules;
   hp_edit_rule *rule;
-  const char *path;
+  const char *name;
   char field[128]; /* of the rule, as in "text.find" */
+  hp_refusal *refusal;
 } reading;
 
-/* Prints a message that names the rule and the field. Returns HP_EXIT_USAGE. */
-static __attribute__((format(printf, 2, 3))) int bad(const reading *in, const char *format, ...) {
+/* Writes a message that names the rule and the field. Returns HPAR_ERROR_ARGUMENT. */
+static __attribute__((format(printf, 2, 3))) hpar_status bad(const reading *in, const char *format, ...) {
   char problem[256];
   va_list values;
   va_start(values, format);
   vsnprintf(problem, sizeof problem, format, values);
   va_end(values);
-  const char *name = hp_shown_name(in->path);
+  char *text = in->refusal->text;
+  size_t size = sizeof in->refusal->text;
   if (in->rule)
-    hp_complain("%s: rule %zu: %s%s%s", name, in->rule->number, in->field, *in->field ? ": " : "", problem);
+    snprintf(text, size, "%s: rule %zu: %s%s%s", in->name, in->rule->number, in->field, *in->field ? ": " : "",
+             problem);
   else
-    hp_complain("%s: %s", name, problem);
-  return HP_EXIT_USAGE;
+    snprintf(text, size, "%s: %s", in->name, problem);
+  return HPAR_ERROR_ARGUMENT;
 }
-
-static int no_memory(void) { return hp_complain_status(NULL, HPAR_ERROR_MEMORY); }
 
 /* Returns a copy of a string that ends with a NUL, or NULL without memory. */
 static const char *keep(reading *in, json_object *value) {
@@ -44,23 +47,23 @@ static const char *keep(reading *in, json_object *value) {
   return hp_edit_rules_keep(in->rules, copy) ? copy : NULL;
 }
 
-static int read_string(reading *in, json_object *value, hpar_string *string) {
+static hpar_status read_string(reading *in, json_object *value, hpar_string *string) {
   if (!json_object_is_type(value, json_type_string)) return bad(in, "a string is missing");
   string->bytes = keep(in, value);
   string->length = (size_t)json_object_get_string_len(value);
-  return string->bytes ? -1 : no_memory();
+  return string->bytes ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
-static int read_name(reading *in, json_object *value, const char **name) {
+static hpar_status read_name(reading *in, json_object *value, const char **name) {
   hpar_string string = {NULL, 0};
-  int code = read_string(in, value, &string);
-  if (code < 0 && strlen(string.bytes) != string.length) return bad(in, "a name contains U+0000");
+  hpar_status status = read_string(in, value, &string);
+  if (!status && strlen(string.bytes) != string.length) return bad(in, "a name contains U+0000");
   *name = string.bytes;
-  return code;
+  return status;
 }
 
 /* Reads {"html": ...} or {"text": ...}. */
-static int read_content(reading *in, json_object *value, hpar_action *action) {
+static hpar_status read_content(reading *in, json_object *value, hpar_action *action) {
   static const char expected[] = "the content is not {\"html\": \"...\"} or {\"text\": \"...\"}";
   if (!json_object_is_type(value, json_type_object) || json_object_object_length(value) != 1)
     return bad(in, "%s", expected);
@@ -74,42 +77,42 @@ static int read_content(reading *in, json_object *value, hpar_action *action) {
   return read_string(in, content, &action->value);
 }
 
-static int read_switch(reading *in, json_object *value, bool *is_on) {
+static hpar_status read_switch(reading *in, json_object *value, bool *is_on) {
   if (!json_object_is_type(value, json_type_boolean)) return bad(in, "is not true or false");
   *is_on = json_object_get_boolean(value);
-  return -1;
+  return HPAR_OK;
 }
 
-static int add_switch(reading *in, hpar_unit unit, hpar_action_kind kind, json_object *value) {
+static hpar_status add_switch(reading *in, hpar_unit unit, hpar_action_kind kind, json_object *value) {
   bool is_on = false;
-  int code = read_switch(in, value, &is_on);
-  if (code >= 0 || !is_on) return code;
-  return hp_edit_rule_add(in->rule, unit, kind) ? -1 : no_memory();
+  hpar_status status = read_switch(in, value, &is_on);
+  if (status || !is_on) return status;
+  return hp_edit_rule_add(in->rule, unit, kind) ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 /* Reads {"name": "value", ...}. */
-static int add_attributes(reading *in, json_object *value) {
+static hpar_status add_attributes(reading *in, json_object *value) {
   if (!json_object_is_type(value, json_type_object)) return bad(in, "is not {\"NAME\": \"VALUE\"}");
   json_object_object_foreach(value, name, text) {
     hpar_action *action = hp_edit_rule_add(in->rule, HPAR_UNIT_ELEMENT, HPAR_ACTION_SET_ATTRIBUTE);
     char *copy = strdup(name);
-    if (!action || !copy || !hp_edit_rules_keep(in->rules, copy)) return no_memory();
+    if (!action || !copy || !hp_edit_rules_keep(in->rules, copy)) return HPAR_ERROR_MEMORY;
     action->name = copy;
-    int code = read_string(in, text, &action->value);
-    if (code >= 0) return code;
+    hpar_status status = read_string(in, text, &action->value);
+    if (status) return status;
   }
-  return -1;
+  return HPAR_OK;
 }
 
-static int add_unset(reading *in, json_object *value) {
+static hpar_status add_unset(reading *in, json_object *value) {
   if (!json_object_is_type(value, json_type_array)) return bad(in, "is not a list of names");
   for (size_t i = 0; i < json_object_array_length(value); i++) {
     hpar_action *action = hp_edit_rule_add(in->rule, HPAR_UNIT_ELEMENT, HPAR_ACTION_UNSET_ATTRIBUTE);
-    if (!action) return no_memory();
-    int code = read_name(in, json_object_array_get_idx(value, i), &action->name);
-    if (code >= 0) return code;
+    if (!action) return HPAR_ERROR_MEMORY;
+    hpar_status status = read_name(in, json_object_array_get_idx(value, i), &action->name);
+    if (status) return status;
   }
-  return -1;
+  return HPAR_OK;
 }
 
 static bool is_list(json_object *value, size_t length) {
@@ -117,32 +120,32 @@ static bool is_list(json_object *value, size_t length) {
 }
 
 /* Reads ["name", "from", "to"]. */
-static int add_prefix(reading *in, json_object *value) {
+static hpar_status add_prefix(reading *in, json_object *value) {
   if (!is_list(value, 3)) return bad(in, "is not [\"NAME\", \"FROM\", \"TO\"]");
   hpar_action *action = hp_edit_rule_add(in->rule, HPAR_UNIT_ELEMENT, HPAR_ACTION_PREFIX_ATTRIBUTE);
-  if (!action) return no_memory();
-  int code = read_name(in, json_object_array_get_idx(value, 0), &action->name);
-  if (code < 0) code = read_string(in, json_object_array_get_idx(value, 1), &action->value);
-  return code < 0 ? read_string(in, json_object_array_get_idx(value, 2), &action->replacement) : code;
+  if (!action) return HPAR_ERROR_MEMORY;
+  hpar_status status = read_name(in, json_object_array_get_idx(value, 0), &action->name);
+  if (!status) status = read_string(in, json_object_array_get_idx(value, 1), &action->value);
+  return status ? status : read_string(in, json_object_array_get_idx(value, 2), &action->replacement);
 }
 
 /* Reads [["from", "to"], ...]. */
-static int add_finds(reading *in, json_object *value) {
+static hpar_status add_finds(reading *in, json_object *value) {
   if (!json_object_is_type(value, json_type_array)) return bad(in, "is not a list of [\"FROM\", \"TO\"]");
   for (size_t i = 0; i < json_object_array_length(value); i++) {
     json_object *pair = json_object_array_get_idx(value, i);
     if (!is_list(pair, 2)) return bad(in, "is not a list of [\"FROM\", \"TO\"]");
     hpar_action *action = hp_edit_rule_add(in->rule, HPAR_UNIT_TEXT, HPAR_ACTION_FIND);
-    if (!action) return no_memory();
+    if (!action) return HPAR_ERROR_MEMORY;
     action->format = HPAR_CONTENT_TEXT;
-    int code = read_string(in, json_object_array_get_idx(pair, 0), &action->value);
-    if (code < 0) code = read_string(in, json_object_array_get_idx(pair, 1), &action->replacement);
-    if (code >= 0) return code;
+    hpar_status status = read_string(in, json_object_array_get_idx(pair, 0), &action->value);
+    if (!status) status = read_string(in, json_object_array_get_idx(pair, 1), &action->replacement);
+    if (status) return status;
   }
-  return -1;
+  return HPAR_OK;
 }
 
-static int add_action(reading *in, hpar_unit unit, hpar_action_kind kind, json_object *value) {
+static hpar_status add_action(reading *in, hpar_unit unit, hpar_action_kind kind, json_object *value) {
   hpar_action *action;
   switch (kind) {
     case HPAR_ACTION_REMOVE:
@@ -153,12 +156,12 @@ static int add_action(reading *in, hpar_unit unit, hpar_action_kind kind, json_o
     case HPAR_ACTION_FIND: return add_finds(in, value);
     default: break;
   }
-  if (!(action = hp_edit_rule_add(in->rule, unit, kind))) return no_memory();
+  if (!(action = hp_edit_rule_add(in->rule, unit, kind))) return HPAR_ERROR_MEMORY;
   return kind == HPAR_ACTION_RENAME ? read_name(in, value, &action->name) : read_content(in, value, action);
 }
 
 /* Reads the actions of a unit of the page: {"before": ..., "remove": true}. */
-static int read_unit(reading *in, hpar_unit unit, json_object *value) {
+static hpar_status read_unit(reading *in, hpar_unit unit, json_object *value) {
   if (!json_object_is_type(value, json_type_object)) return bad(in, "is not an object");
   json_object_object_foreach(value, key, item) {
     unsigned kind = 0;
@@ -167,20 +170,20 @@ static int read_unit(reading *in, hpar_unit unit, json_object *value) {
     if (kind > HPAR_ACTION_FIND) return bad(in, "no action has this name");
     if (kind == HPAR_ACTION_FIND && unit != HPAR_UNIT_TEXT) return bad(in, "only a text has this action");
     if (kind > HPAR_ACTION_REMOVE && kind != HPAR_ACTION_FIND) return bad(in, "only an element has this action");
-    int code = add_action(in, unit, (hpar_action_kind)kind, item);
-    if (code >= 0) return code;
+    hpar_status status = add_action(in, unit, (hpar_action_kind)kind, item);
+    if (status) return status;
   }
-  return -1;
+  return HPAR_OK;
 }
 
-static int read_limit(reading *in, json_object *value) {
+static hpar_status read_limit(reading *in, json_object *value) {
   if (!json_object_is_type(value, json_type_int) || json_object_get_int64(value) < 0)
     return bad(in, "is not a whole number");
   in->rule->rule.limit = (uint64_t)json_object_get_int64(value);
-  return -1;
+  return HPAR_OK;
 }
 
-static int read_field(reading *in, const char *key, json_object *value) {
+static hpar_status read_field(reading *in, const char *key, json_object *value) {
   snprintf(in->field, sizeof in->field, "%s", key);
   if (!strcmp(key, "select")) return read_name(in, value, &in->rule->rule.selector);
   if (!strcmp(key, "limit")) return read_limit(in, value);
@@ -194,64 +197,60 @@ static int read_field(reading *in, const char *key, json_object *value) {
   return bad(in, "no field of a rule has this name");
 }
 
-static int read_rules(reading *in, json_object *root) {
+static hpar_status read_rules(reading *in, json_object *root) {
   json_object *list = NULL;
   if (!json_object_is_type(root, json_type_object) || json_object_object_length(root) != 1 ||
       !json_object_object_get_ex(root, "rules", &list) || !json_object_is_type(list, json_type_array))
     return bad(in, "the JSON is not {\"rules\": [...]}");
   for (size_t i = 0; i < json_object_array_length(list); i++) {
     json_object *item = json_object_array_get_idx(list, i);
-    if (!(in->rule = hp_edit_rules_add(in->rules, NULL))) return no_memory();
-    in->rule->file = in->path;
+    if (!(in->rule = hp_edit_rules_add(in->rules, NULL))) return HPAR_ERROR_MEMORY;
+    in->rule->file = in->name;
     in->rule->number = i + 1;
     *in->field = 0;
     if (!json_object_is_type(item, json_type_object)) return bad(in, "is not an object");
     json_object_object_foreach(item, key, value) {
-      int code = read_field(in, key, value);
-      if (code >= 0) return code;
+      hpar_status status = read_field(in, key, value);
+      if (status) return status;
     }
     *in->field = 0;
     if (!in->rule->count) return bad(in, "has no action");
   }
-  return -1;
+  return HPAR_OK;
 }
 
-int hp_edit_rules_load(hp_edit_rules *rules, const hp_command *command, const char *path) {
-  (void)command;
-  reading in = {.rules = rules, .path = path};
-  size_t length = 0;
-  char *bytes = hp_load(path, 0, &length);
-  if (!bytes) return HP_EXIT_FAILED;
+hpar_status hp_edit_rules_read(hp_edit_rules *rules, const char *name, const char *bytes, size_t length,
+                               hp_refusal *refusal) {
+  reading in = {.rules = rules, .name = name, .refusal = refusal};
+  refusal->selector = NULL;
+  if (length > INT_MAX) return bad(&in, "it is too long");
   json_tokener *tokener = json_tokener_new();
-  json_object *root = NULL;
-  int code;
-  if (!tokener) {
-    code = no_memory();
-  } else if (length > INT_MAX) {
-    code = bad(&in, "it is too long");
-  } else {
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-    root = json_tokener_parse_ex(tokener, bytes, (int)length);
-    enum json_tokener_error error = json_tokener_get_error(tokener);
-    if (error == json_tokener_success)
-      code = read_rules(&in, root);
-    else if (error == json_tokener_continue)
-      code = bad(&in, "the JSON ends too early");
-    else
-      code = bad(&in, "byte %zu: the JSON is invalid: %s", json_tokener_get_parse_end(tokener) + 1,
+  if (!tokener) return HPAR_ERROR_MEMORY;
+  json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+  json_object *root = json_tokener_parse_ex(tokener, bytes, (int)length);
+  enum json_tokener_error error = json_tokener_get_error(tokener);
+  hpar_status status;
+  if (error == json_tokener_success)
+    status = read_rules(&in, root);
+  else if (error == json_tokener_continue)
+    status = bad(&in, "the JSON ends too early");
+  else
+    status = bad(&in, "byte %zu: the JSON is invalid: %s", json_tokener_get_parse_end(tokener) + 1,
                  json_tokener_error_desc(error));
-  }
   json_object_put(root);
-  if (tokener) json_tokener_free(tokener);
-  free(bytes);
-  return code;
+  json_tokener_free(tokener);
+  return status;
 }
 
 #else
 
-int hp_edit_rules_load(hp_edit_rules *rules, const hp_command *command, const char *path) {
-  (void)rules, (void)path;
-  return hp_bad_usage(command, "--rules: this build cannot read JSON; build it with json-c (Debian: libjson-c-dev)");
+hpar_status hp_edit_rules_read(hp_edit_rules *rules, const char *name, const char *bytes, size_t length,
+                               hp_refusal *refusal) {
+  (void)rules, (void)name, (void)bytes, (void)length;
+  refusal->selector = NULL;
+  snprintf(refusal->text, sizeof refusal->text,
+           "this build cannot read JSON; build it with json-c (Debian: libjson-c-dev)");
+  return HPAR_ERROR_UNSUPPORTED;
 }
 
 #endif

@@ -1,5 +1,6 @@
-#include "programs/hpar/rewrite_rules.h"
+#include "programs/rules/edit_rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,26 +60,26 @@ void hp_edit_rule_name(const hp_edit_rule *rule, char *name, size_t size) {
            rule->rule.selector ? rule->rule.selector : "the document");
 }
 
-/* Prints why the rule is refused. Returns the exit code. */
-static int refuse(const hp_edit_rule *rule, const hp_command *command, const hpar_error *error) {
+/* Writes why the rule is refused. */
+static void refuse(const hp_edit_rule *rule, const hpar_error *error, hp_refusal *refusal) {
   char name[256], field[64] = "";
   hp_edit_rule_name(rule, name, sizeof name);
+  bool is_of_selector = error->item >= rule->count && rule->rule.selector;
   if (error->item < rule->count) {
     const hpar_action *action = &rule->actions[error->item];
     bool is_element = action->unit == HPAR_UNIT_ELEMENT;
     snprintf(field, sizeof field, "%s%s%s: ", is_element ? "" : hp_edit_unit_name(action->unit), is_element ? "" : ".",
              hp_edit_action_name(action->kind));
-    return hp_bad_usage(command, "%s: %s%s", name, field, error->text);
+  } else if (is_of_selector) {
+    snprintf(name, sizeof name, "%s%srule %zu", rule->file ? rule->file : "", rule->file ? ": " : "", rule->number);
+    snprintf(field, sizeof field, "selector, byte %zu: ", error->offset + 1);
   }
-  if (!rule->rule.selector) return hp_bad_usage(command, "%s: %s", name, error->text);
-  hp_bad_usage(command, "%s%srule %zu: selector, byte %zu: %s", rule->file ? rule->file : "", rule->file ? ": " : "",
-               rule->number, error->offset + 1, error->text);
-  fprintf(stderr, "  %s\n  %*s^\n", rule->rule.selector, (int)error->offset, "");
-  return HP_EXIT_USAGE;
+  *refusal = (hp_refusal){.selector = is_of_selector ? rule->rule.selector : NULL, .offset = error->offset};
+  snprintf(refusal->text, sizeof refusal->text, "%s: %s%s", name, field, error->text);
 }
 
-int hp_edit_rules_compile(hp_edit_rules *rules, const hp_command *command, hp_observe_fn observe, void *context,
-                          hpar_rules *to) {
+hpar_status hp_edit_rules_compile(hp_edit_rules *rules, hp_observe_fn observe, void *context, hpar_rules *to,
+                                  hp_refusal *refusal) {
   for (size_t i = 0; i < rules->count; i++) {
     hp_edit_rule *rule = &rules->items[i];
     hpar_error error;
@@ -90,9 +91,11 @@ int hp_edit_rules_compile(hp_edit_rules *rules, const hp_command *command, hp_ob
     hpar_status status = HPAR_OK;
     if (observe && observe(rule, &observer, context)) status = hpar_rules_add(to, &observer, &error);
     if (!status) status = hpar_rules_add(to, &rule->rule, &error);
-    if (status == HPAR_ERROR_MEMORY) return hp_complain_status(NULL, status);
-    if (status) return refuse(rule, command, &error);
+    if (status == HPAR_ERROR_MEMORY) return status;
+    if (status) {
+      refuse(rule, &error, refusal);
+      return HPAR_ERROR_ARGUMENT;
+    }
   }
-  hpar_status status = hpar_rules_compile(to);
-  return status ? hp_complain_status(NULL, status) : -1;
+  return hpar_rules_compile(to);
 }

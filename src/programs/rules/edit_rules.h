@@ -1,9 +1,13 @@
-#ifndef HP_PROGRAMS_HPAR_REWRITE_RULES_H
-#define HP_PROGRAMS_HPAR_REWRITE_RULES_H
+#ifndef HP_PROGRAMS_RULES_EDIT_RULES_H
+#define HP_PROGRAMS_RULES_EDIT_RULES_H
 
-/* The rules of hpar rewrite, from the command line and from files in JSON. */
+/* The rules of hpar rewrite and of the module for nginx, from the command line and from files in
+ * JSON. Nothing here prints: the caller has the reason of a failure. */
 
-#include "programs/hpar/options.h"
+#include <hpar/rewrite.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct hp_edit_rule {
   hpar_rule rule; /* `actions` and `action_count` are set by hp_edit_rules_compile */
@@ -38,13 +42,23 @@ const char *hp_edit_unit_name(hpar_unit unit);
 /* Writes the rule's number and its selector, as in "rule 2 (p)". */
 void hp_edit_rule_name(const hp_edit_rule *rule, char *name, size_t size);
 
-/* Reads a file of rules and appends them. Returns an exit code after a message, or -1. */
-int hp_edit_rules_load(hp_edit_rules *rules, const hp_command *command, const char *path);
+/* Why rules are refused. */
+typedef struct hp_refusal {
+  char text[640];       /* the file, the rule, the field, and what is wrong */
+  const char *selector; /* the fault is at its byte `offset`; NULL: elsewhere */
+  size_t offset;
+} hp_refusal;
 
-/* Adds the rules to `to`. Before each rule, `observe` may add another one; it returns false without
- * memory. Returns an exit code after a message that names the field, or -1. */
+/* Appends the rules of a file that has been read; messages call it `name`, which must stay.
+ * HPAR_ERROR_ARGUMENT, and HPAR_ERROR_UNSUPPORTED if the build has no reader of JSON: the reason is
+ * in `refusal`. */
+hpar_status hp_edit_rules_read(hp_edit_rules *rules, const char *name, const char *bytes, size_t length,
+                               hp_refusal *refusal);
+
+/* Adds the rules to `to` and compiles them. Before each rule, `observe` may add another one, unless
+ * it is NULL; it returns false without memory. HPAR_ERROR_ARGUMENT: the reason is in `refusal`. */
 typedef bool (*hp_observe_fn)(hp_edit_rule *rule, hpar_rule *observer, void *context);
-int hp_edit_rules_compile(hp_edit_rules *rules, const hp_command *command, hp_observe_fn observe, void *context,
-                          hpar_rules *to);
+hpar_status hp_edit_rules_compile(hp_edit_rules *rules, hp_observe_fn observe, void *context, hpar_rules *to,
+                                  hp_refusal *refusal);
 
 #endif
