@@ -383,6 +383,35 @@ static void results_of_failures(void) {
   hpar_document_destroy(document);
 }
 
+/* Attributes that an edit adds one by one take memory in proportion to their number, on one element
+ * and on two by turns. A clone keeps the attributes that its origin had. */
+static void attributes_one_by_one(void) {
+  enum { COUNT = 2000, BYTES_EACH = 150 };
+  hpar_document *document;
+  hpar_editor *edit;
+  hpar_node nodes[2], copy;
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, NULL, "<p>", 3, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
+  for (int i = 0; i < 2; i++) CHECK_EQ(hpar_node_create_element(edit, HPAR_NAMESPACE_HTML, "p", 1, &nodes[i]), HPAR_OK);
+  size_t before = hpar_document_memory(document);
+  for (unsigned i = 0; i < 2 * COUNT; i++) {
+    char name[16];
+    int length = snprintf(name, sizeof name, "a%u", i / 2);
+    CHECK_EQ(hpar_node_set_attribute(edit, nodes[i & 1], name, (size_t)length, "v", 1), HPAR_OK);
+  }
+  size_t taken = hpar_document_memory(document) - before;
+  if (!CHECK(taken < (size_t)2 * COUNT * BYTES_EACH)) printf("  %zu bytes\n", taken);
+  CHECK_EQ(hpar_node_clone(edit, nodes[0], false, &copy), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, nodes[0], "a0", 2, "new", 3), HPAR_OK);
+  CHECK_EQ(hpar_node_remove_attribute(edit, copy, "a1", 2), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_value(document, nodes[0], "a0").length, 3);
+  CHECK_EQ(hpar_node_attribute_value(document, copy, "a0").length, 1);
+  CHECK_EQ(hpar_node_attribute_value(document, nodes[0], "a1").length, 1);
+  CHECK(!hpar_node_attribute_value(document, copy, "a1").bytes);
+  hpar_document_destroy(document);
+}
+
 /*** HTML ***/
 
 typedef struct trip {
@@ -499,6 +528,7 @@ int main(void) {
   random_changes();
   names_of_the_dom();
   results_of_failures();
+  attributes_one_by_one();
   html_of_edited_trees();
   hpar_parser_destroy(parser);
   buffer_free(&out);

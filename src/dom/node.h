@@ -31,6 +31,7 @@ enum {
   HP_FLAG_HTML_INTEGRATION = 4, /* annotation-xml with an HTML encoding */
   HP_FLAG_OPEN = 8,             /* on the stack of open elements; kept for formatting elements */
   HP_FLAG_STARTED = 16,         /* script: already started */
+  HP_FLAG_OWN_BLOCK = 32,       /* element: its block is its own; see edit.c */
   HP_FLAG_IN_RANGE = 32,        /* text: its bytes are in the document's range */
   HP_FLAG_BUFFER = 64,          /* text: the bytes are a buffer, and its capacity precedes them */
   HP_FLAG_CREATED = 128,        /* element: made by a script */
@@ -48,7 +49,8 @@ typedef struct hp_attribute {
 } hp_attribute;
 
 /* Elements may share a block. Only the element for whose tag the tokenizer has made a block may
- * change it: before the next token, and without HP_SHARED_BLOCK. All other code changes a copy. */
+ * change it: before the next token, and without HP_SHARED_BLOCK. All other code changes a copy,
+ * which edits keep with HP_FLAG_OWN_BLOCK. */
 typedef struct hp_attributes {
   uint32_t count;
   _Atomic uint32_t deferred; /* bit i: the value of items[i] has undecoded character references */

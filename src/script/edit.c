@@ -397,12 +397,20 @@ static hp_attributes *block_of(const hp_scripts *s, hp_ref element) {
   return attributes ? hp_at(s->document->range.base, attributes) : NULL;
 }
 
+/* Returns the capacity of a block with HP_FLAG_OWN_BLOCK. It precedes the block in memory. */
+static uint32_t *capacity_of(hp_attributes *block) { return (uint32_t *)block - 2; }
+
 /* Gives the element a block of its own, with space for `count` attributes. Clones and the list
- * of active formatting elements keep the old block. */
+ * of active formatting elements keep the old block. The space of an own block doubles, so that
+ * many changes of one element cost as much memory as one with all of them. */
 static hp_attributes *own_block(hp_scripts *s, hp_ref element, uint32_t count) {
-  const hp_attributes *old = block_of(s, element);
-  uint32_t kept = old ? old->count : 0;
-  hp_attributes *block = hp_arena_take(&s->engine->nodes, sizeof *block + (size_t)count * sizeof *block->items);
+  hp_attributes *old = block_of(s, element);
+  bool is_own = old && at(s, element)->flags & HP_FLAG_OWN_BLOCK;
+  if (is_own && count <= *capacity_of(old)) return old;
+  uint32_t kept = old ? old->count : 0, capacity = is_own ? 2 * count : count;
+  size_t bytes = 2 * sizeof(uint32_t) + sizeof(hp_attributes) + (size_t)capacity * sizeof(hp_attribute);
+  hp_attributes *block = (hp_attributes *)((uint32_t *)hp_arena_take(&s->engine->nodes, bytes) + 2);
+  *capacity_of(block) = capacity;
   block->count = kept < count ? kept : count;
   atomic_store_explicit(&block->deferred, 0, memory_order_relaxed);
   for (uint32_t i = 0; i < block->count; i++) {
@@ -410,6 +418,7 @@ static hp_attributes *own_block(hp_scripts *s, hp_ref element, uint32_t count) {
     block->items[i] = (hp_attribute){old->items[i].name, (uint32_t)value.length, value.bytes};
   }
   at(s, element)->attributes = hp_ref_of(s->document->range.base, block);
+  at(s, element)->flags |= HP_FLAG_OWN_BLOCK;
   return block;
 }
 
