@@ -223,7 +223,11 @@ static void check_contexts(void) {
   check_matches("<select size=3><option id=a selected>1<option id=b selected>2</select>", ":checked", "b");
   check_matches("<select multiple><option id=a selected>1<option id=b selected>2<option id=c></select>", ":checked",
                 "a b");
-  check_matches("<select size=0><option id=a>1</select><select size=x><option id=b></select>", ":checked", "a b");
+  /* Display sizes of 1, and others: "0", which parses, is 0. */
+  check_matches("<select size=x><option id=a></select><select size=' +01y'><option id=b></select>", ":checked", "a b");
+  check_matches("<select size=-1><option id=a></select><select size=''><option id=b></select>", ":checked", "a b");
+  check_matches("<select size=0><option id=a></select><select size=-0x><option id=b></select>", ":checked", "");
+  check_matches("<select size=' '><option id=a></select><select size=11><option id=b></select>", ":checked", "a");
   check_matches("<select></select><option id=a selected><option id=b>", ":checked", "a");
   check_matches("<select><option id=a><option id=b></select>", "option:not(:checked)", "b");
   check_matches("<select id=s><option id=a></select><select id=t></select>", "select:has(:checked)", "s");

@@ -139,6 +139,8 @@ static const dat_test own[] = {
         "| <select>\n|   size=\" +01x\"\n|   <selectedcontent>\n|     \"a\"\n|   <option>\n|     \"a\"\n"),
     OWN("<select size=-2><selectedcontent></selectedcontent><option>a", "div",
         "| <select>\n|   size=\"-2\"\n|   <selectedcontent>\n|     \"a\"\n|   <option>\n|     \"a\"\n"),
+    OWN("<select size=0><selectedcontent></selectedcontent><option>a", "div",
+        "| <select>\n|   size=\"0\"\n|   <selectedcontent>\n|   <option>\n|     \"a\"\n"),
     OWN("<select size=12><selectedcontent></selectedcontent><option>a", "div",
         "| <select>\n|   size=\"12\"\n|   <selectedcontent>\n|   <option>\n|     \"a\"\n"),
     /* the clone of a template has the contents of the template */

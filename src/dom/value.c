@@ -1,5 +1,6 @@
 #include "dom/value.h"
 
+#include "base/bytes.h"
 #include "base/process.h"
 #include "text/references/references.h"
 
@@ -131,4 +132,16 @@ bool hp_values_equal(const hp_attributes *left, uint32_t i, const hp_attributes 
     if (byte != hp_next_value_byte(&to)) return false;
   } while (byte >= 0);
   return true;
+}
+
+//§ concept-select-size
+bool hp_display_size_is_one(const char *size, size_t length) {
+  const char *at = size, *end = size + length;
+  while (at < end && hp_ascii_is_white(*at)) at++;
+  bool negative = at < end && *at == '-';
+  if (at < end && (*at == '-' || *at == '+')) at++;
+  if (at == end || !hp_ascii_is_digit(*at)) return true;
+  while (at < end && *at == '0') at++;
+  if (at == end || !hp_ascii_is_digit(*at)) return false;
+  return negative || (*at == '1' && (at + 1 == end || !hp_ascii_is_digit(at[1])));
 }

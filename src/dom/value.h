@@ -45,4 +45,8 @@ hp_value_reader hp_value_reader_of(const hp_attributes *block, uint32_t index);
 /* Returns the next byte, or -1 after the last. */
 int hp_next_value_byte(hp_value_reader *reader);
 
+/* Returns whether the display size of a select with this attribute `size`, and without `multiple`,
+ * is 1. It is 0 for "0", although browsers then show one option. */
+bool hp_display_size_is_one(const char *size, size_t length);
+
 #endif

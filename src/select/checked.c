@@ -132,17 +132,6 @@ static bool is(hpar_string value, const char *word) {
   return value.bytes && value.length == strlen(word) && hp_ascii_equal(value.bytes, word, value.length);
 }
 
-/* Returns whether the display size is 1. Browsers also take 0 as 1. */
-static bool shows_one(hpar_string size) {
-  size_t at = 0;
-  while (at < size.length && hp_ascii_is_white(size.bytes[at])) at++;
-  if (at < size.length && size.bytes[at] == '+') at++;
-  uint64_t number = 0;
-  for (; at < size.length && size.bytes[at] >= '0' && size.bytes[at] <= '9' && number < 2; at++)
-    number = number * 10 + (uint64_t)(size.bytes[at] - '0');
-  return number < 2;
-}
-
 static bool add_option(finder *f, const hp_subject *s, const opened *around) {
   bool selected = hp_find_attribute(s->attributes, HP_ATOM_SELECTED);
   if (!around || around->select == NO_SELECT) return !selected || add(f->found, s->ref);
@@ -175,7 +164,7 @@ static bool push(finder *f, const hp_subject *s) {
       const hpar_string size = value_of(f, s, HP_ATOM_SIZE);
       next = (opened){.element = s->ref, .form = next.form, .select = f->depth};
       next.is_multiple = hp_find_attribute(s->attributes, HP_ATOM_MULTIPLE);
-      next.shows_one = shows_one(size);
+      next.shows_one = !size.bytes || hp_display_size_is_one(size.bytes, size.length);
       break;
     }
     case HP_ATOM_OPTGROUP:
