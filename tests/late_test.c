@@ -379,7 +379,8 @@ int main(int count, char **arguments) {
   CHECK_EQ(hpar_document_create(&sequential), HPAR_OK);
   hp_worker_hook_progress(stop_at_token);
   unsigned places = compare_full() ? ALL_PLACES : PLACES * compare_scale() / 100;
-  every_case(places < LEAST_PLACES ? LEAST_PLACES : places, first, step ? step : 1);
+  const unsigned least = compare_scale() < 100 ? LEAST_PLACES / 2 : LEAST_PLACES;
+  every_case(places < least ? least : places, first, step ? step : 1);
   printf("%lu threads stopped, %lu chunks rescued\n", stops, rescues);
   if (getenv("HPAR_VERBOSE")) printf("%.3f ms after the sequential parse at most\n", (double)longest_delay / 1e6);
   CHECK(stops > 0);

@@ -139,7 +139,8 @@ static bool is_expected(void) {
 
 static void every_executor(void) {
   generated made = {0};
-  for (uint64_t seed = 1; seed <= 300; seed++) {
+  const uint64_t seeds = compare_scale() < 100 ? 100 : 300;
+  for (uint64_t seed = 1; seed <= seeds; seed++) {
     generate(seed, &made);
     if (made.fragment) continue;
     buffer_clear(&page);
@@ -213,10 +214,10 @@ static void partial_executors(void) {
                {"fallback", NULL, "<p>\xE4 line %u <b>b</b>\n"},
                {"repaired", "utf-8", "<p>\xE4 line %u <b>b</b>\n"},
                {"decoded", "shift_jis", "<p>\x83\x41 line %u <b>b</b>\n"}};
-  enum { LINES = 10000 };
+  const unsigned lines = compare_scale() < 100 ? 3000 : 10000;
   for (unsigned i = 0; i < sizeof pages / sizeof *pages; i++) {
     buffer_clear(&page);
-    for (unsigned k = 0; k < LINES; k++) buffer_format(&page, pages[i].line, k);
+    for (unsigned k = 0; k < lines; k++) buffer_format(&page, pages[i].line, k);
     hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ERRORS,
                             .encoding = pages[i].encoding};
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);

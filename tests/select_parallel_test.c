@@ -111,7 +111,7 @@ static void compare(const hpar_selectors *set, hpar_node top, const char *what) 
   CHECK_EQ(hpar_select(set, document, top, NULL, add_match, &expected), HPAR_OK);
   static const hpar_run_callback executors[] = {NULL, run_threads, run_none, run_last};
   for (size_t e = 0; e < sizeof executors / sizeof *executors; e++) {
-    for (unsigned threads = 0; threads <= 7; threads += threads ? 2 : 1) {
+    for (unsigned threads = 0; threads <= 7; threads += !threads ? 1 : is_small ? 3 : 2) {
       unsigned runs = 0;
       hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads,
                                      .run = executors[e], .run_context = &runs};
@@ -304,7 +304,7 @@ int main(void) {
   check_shapes();
   check_arguments();
   check_faults(false, 300, 1);
-  check_faults(true, 20000, is_small ? 131 : 13);
+  check_faults(true, 20000, is_small ? 401 : 13);
   check_ahead_faults();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
