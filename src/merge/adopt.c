@@ -1,30 +1,25 @@
 #include "merge/adopt.h"
 
+#define HP_HAS_NODES 1
+#define HP_HAS_OUTER 0
+
 #include "base/memory.h"
-#include "dom/tag.h"
+#include "speculation/dispositions.h"
 #include "tree/active_formatting.h"
+
+#include "tree/context.inc"
 
 /*** Noah's Ark clause ***/
 
 enum { MAX_EQUAL = 3 };
-
-/* Returns the number of entries of the name after the last marker, or 3 if there are more. */
-static uint32_t count_named(const hp_builder *b, int index) {
-  uint32_t count = 0;
-  for (uint32_t i = b->formatting.last[index]; i > hp_linked_marker(b) && count < MAX_EQUAL;
-       i = b->formatting.entries[i - 1].previous)
-    count++;
-  return count;
-}
 
 /* Returns the formatting elements (bit i: name i) of which the outer entries and those of the
  * segment may be more than three. Requires: an exact builder, without the segment's entries. */
 static uint32_t names_beyond_ark(hp_builder *b, const hp_segment *s) {
   uint32_t names = 0;
   if (!(s->assumes.questions >> HP_ASSUME_NOAHS_ARK & 1) || !b->formatting.count) return 0;
-  hp_active_formatting_link(b);
   for (int i = 0; i < HP_FORMATTING_NAMES; i++)
-    if (s->assumes.ark[i] && count_named(b, i) + s->assumes.ark[i] > MAX_EQUAL) names |= 1u << i;
+    if (s->assumes.ark[i] && count_listed(b, i) + s->assumes.ark[i] > MAX_EQUAL) names |= 1u << i;
   return names;
 }
 
@@ -94,33 +89,8 @@ static bool reconstructs(const hp_builder *b, const hp_node *node) {
   if (node->kind == HPAR_NODE_TEXT) return true;
   if (node->kind != HPAR_NODE_ELEMENT) return false;
   if (node->ns != HPAR_NAMESPACE_HTML) return true;
-  switch (node->name) {
-    case HP_ANY_BLOCK:
-    case HP_ANY_HEADING:
-    case HP_ANY_METADATA:
-    case HP_ATOM_P:
-    case HP_ATOM_PRE:
-    case HP_ATOM_LISTING:
-    case HP_ATOM_FORM:
-    case HP_ATOM_LI:
-    case HP_ATOM_DD:
-    case HP_ATOM_DT:
-    case HP_ATOM_PLAINTEXT:
-    case HP_ATOM_TABLE:
-    case HP_ATOM_HR:
-    case HP_ATOM_PARAM:
-    case HP_ATOM_SOURCE:
-    case HP_ATOM_TRACK:
-    case HP_ATOM_TEXTAREA:
-    case HP_ATOM_IFRAME:
-    case HP_ATOM_NOEMBED:
-    case HP_ATOM_RB:
-    case HP_ATOM_RP:
-    case HP_ATOM_RT:
-    case HP_ATOM_RTC: return false;
-    case HP_ATOM_NOSCRIPT: return !b->script.scripting;
-    default: return true;
-  }
+  const hp_token tag = {.kind = HP_TOKEN_START_TAG, .name = node->name};
+  return hp_questions_of(b, &tag) & 1u << HP_ASSUME_FORMATTING_CLEAN;
 }
 
 /* Returns whether content of the node may reconstruct formatting elements of the outer context.
@@ -170,13 +140,6 @@ static bool find_site(run_walk *w) {
   return false;
 }
 
-static bool is_content_mode(const hp_builder *b) {
-  return b->mode == HP_IN_BODY || b->mode == HP_IN_CELL || b->mode == HP_IN_CAPTION;
-}
-
-/* Returns whether the list has an entry of this name after its last marker. */
-static bool is_listed(const hp_builder *b, hp_atom name) { return hp_last_listed(b, name) != 0; }
-
 /* Returns whether the first node of the run reconstructs them. */
 static bool run_begins_with_reconstruction(const hp_builder *b, const hp_segment *s) {
   return reconstructs(b, node_at(b, node_at(b, s->anchor)->first));
@@ -185,8 +148,8 @@ static bool run_begins_with_reconstruction(const hp_builder *b, const hp_segment
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   if (!s->anchor || hp_takes_slowly(b) || b->stack.max_depth != UINT32_MAX) return false;
   if (hp_has_selectedcontent(b) || hp_walked_select(b)) return false;
-  if (!is_content_mode(b) || s->assumes.base_mode != HP_IN_BODY || hp_foster_parents(b)) return false;
-  if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || is_listed(b, HP_ATOM_NOBR))
+  if (!hp_is_content_mode(b->mode) || s->assumes.base_mode != HP_IN_BODY || hp_foster_parents(b)) return false;
+  if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || hp_last_listed(b, HP_ATOM_NOBR))
     return false;
   if (current(b)->name == HP_ATOM_TEMPLATE) return false; /* its contents are not its children */
   /* Then the clones are open before the first node. The run is the same below any parent. */
@@ -212,15 +175,12 @@ static hp_ref parent_in_run(const run_walk *w, hp_ref ref) {
 }
 
 /* Returns whether the last entry of the list is closed. */
-static bool is_unclean(const hp_builder *b) {
-  if (!b->formatting.count) return false;
-  const hp_formatting *last = &b->formatting.entries[b->formatting.count - 1];
-  return last->node && !(node_at(b, last->node)->flags & HP_FLAG_OPEN);
-}
+static bool is_unclean(const hp_builder *b) { return b->formatting.count && !is_last_clean(b); }
 
 /* Returns whether the run of the segment reconstructs formatting elements here. */
 static bool must_reconstruct(const hp_builder *b, const hp_segment *s) {
-  return s->assumes.questions >> HP_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) && is_content_mode(b);
+  return s->assumes.questions >> HP_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) &&
+         hp_is_content_mode(b->mode);
 }
 
 /* Reconstructs the formatting elements in the current node, before its child `first`. Moves that

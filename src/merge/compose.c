@@ -104,7 +104,7 @@ static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segmen
       left->ark_known != s->ark_known)
     return false;
   for (int i = 0; s->ark_known && b->formatting.count && i < HP_FORMATTING_NAMES; i++)
-    if (s->assumes.ark[i] && listed(b, i)) return false;
+    if (s->assumes.ark[i] && count_listed(b, i)) return false;
   return true;
 }
 

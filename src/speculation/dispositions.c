@@ -128,7 +128,12 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
     case HP_ATOM_TRACK:
     case HP_ATOM_TEXTAREA:
     case HP_ATOM_IFRAME:
-    case HP_ATOM_NOEMBED: return 0;
+    case HP_ATOM_NOEMBED:
+    case HP_ATOM_PLAINTEXT: /* this and the next are deferred if there is an answer */
+    case HP_ATOM_RB:
+    case HP_ATOM_RP:
+    case HP_ATOM_RT:
+    case HP_ATOM_RTC: return 0;
     default: return CLEAN;
   }
 }

@@ -14,6 +14,10 @@ static inline bool hp_is_table_mode(uint8_t mode) {
   return mode == HP_IN_TABLE || mode == HP_IN_TABLE_BODY || mode == HP_IN_ROW;
 }
 
+static inline bool hp_is_content_mode(uint8_t mode) {
+  return mode == HP_IN_BODY || mode == HP_IN_CELL || mode == HP_IN_CAPTION;
+}
+
 /* Returns whether the start tag stays in the head. */
 static inline bool hp_is_head_tag(hp_atom name) {
   switch (name) {
