@@ -180,15 +180,6 @@ static void move_tokenizer(hp_worker *w, const hp_request *request, uint32_t fro
   hp_tokenizer_extend(&w->engine.tokenizer, request->length, !request->more);
 }
 
-static hp_start_hypothesis *begin_hypothesis(hp_worker *w, const hp_request *request, uint32_t from,
-                                             hp_chunk_work *chunk) {
-  hp_start_hypothesis *hypothesis = &chunk->hypotheses[chunk->hypothesis_count++];
-  hypothesis->segment = chunk->log.segment_count;
-  hp_speculative_clear(&w->engine.builder);
-  move_tokenizer(w, request, from);
-  return hypothesis;
-}
-
 static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_plan *plan, uint8_t mode, uint8_t ns,
                            bool may_restart, hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
   hp_engine_report_errors(&w->engine, request->max_errors ? &chunk->log.errors : NULL);
@@ -204,7 +195,10 @@ static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_pla
 void hp_worker_speculate(hp_worker *w, const hp_request *request, const hp_plan *plan, const hp_start_state *state,
                          bool may_restart, hp_chunk_work *chunk) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
-  hp_start_hypothesis *hypothesis = begin_hypothesis(w, request, chunk->cut, chunk);
+  hp_start_hypothesis *hypothesis = &chunk->hypotheses[chunk->hypothesis_count++];
+  hypothesis->segment = chunk->log.segment_count;
+  hp_speculative_clear(&w->engine.builder);
+  move_tokenizer(w, request, chunk->cut);
   if (find_chunk_start(tokenizer, state, tokenizer->base + chunk->reach, request->scripting)) {
     w->outer.outer_ns = state->outer_ns ? state->outer_ns : HPAR_NAMESPACE_HTML;
     run_hypothesis(w, request, plan, state->mode, state->ns, may_restart, hypothesis, chunk);
@@ -214,12 +208,6 @@ void hp_worker_speculate(hp_worker *w, const hp_request *request, const hp_plan 
     while (hp_chunk_goes_on(chunk)) {
     }
   }
-}
-
-void hp_worker_read(hp_worker *w, const hp_request *request, const hp_plan *plan, uint32_t from, uint8_t mode,
-                    uint8_t ns, hp_chunk_work *chunk) {
-  w->outer.outer_ns = HPAR_NAMESPACE_HTML;
-  run_hypothesis(w, request, plan, mode, ns, false, begin_hypothesis(w, request, from, chunk), chunk);
 }
 
 void hp_worker_speculate_joined(hp_worker *w, const hp_request *request, const hp_plan *plan,

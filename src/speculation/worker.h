@@ -122,9 +122,6 @@ HP_SHARED hp_start_state hp_worker_predict(hp_worker *worker, const hp_request *
  * `may_restart`, an end tag that contradicts the state restarts the hypothesis after that tag. */
 HP_SHARED void hp_worker_speculate(hp_worker *worker, const hp_request *request, const hp_plan *plan,
                                    const hp_start_state *state, bool may_restart, hp_chunk_work *chunk);
-/* Adds a hypothesis that begins at a token boundary of the data state. */
-HP_SHARED void hp_worker_read(hp_worker *worker, const hp_request *request, const hp_plan *plan, uint32_t from,
-                              uint8_t mode, uint8_t ns, hp_chunk_work *chunk);
 /* Adds `count` hypotheses. The first token of hypothesis i begins at places[i], ascending;
  * places[0] is the cut, and UINT32_MAX is outside the chunk. Each hypothesis but the first joins
  * the first one at the first token boundary at or after its place. */

@@ -265,10 +265,8 @@ static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *p
                    .top = guess.top,
                    .in_head = g->mode == HP_IN_BODY && !g->in_cell && g->ns == HPAR_NAMESPACE_HTML};
     w->own = &now; // NOLINT: used only in this call
-    if (first)
-      hp_worker_speculate(w, request, plan, &chunk->start, false, chunk);
-    else
-      hp_worker_read(w, request, plan, g->from, g->mode, g->ns, chunk);
+    const hp_start_state in_data = {.first = g->from, .mode = g->mode, .ns = g->ns};
+    hp_worker_speculate(w, request, plan, first ? &chunk->start : &in_data, false, chunk);
     if (!now.found) return true;
     hp_worker_cut_log(w, &chunk->log, segment);
     chunk->hypothesis_count = hypothesis;

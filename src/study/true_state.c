@@ -32,7 +32,7 @@ static void run(hp_engine *engine, const hp_request *request, const char *fragme
     hp_exact_begin_fragment(&engine->builder);
   }
   observed_token now = {.observer = o};
-  hp_loop_run(engine, (hp_loop_parts){.next = next_observed, .build = build_observed, .counts_nothing = true}, &now);
+  hp_loop_run(engine, (hp_loop_parts){.next = next_observed, .build = build_observed}, &now);
 }
 
 typedef struct observed_parse {

@@ -45,7 +45,7 @@ static hpar_status count_tokens(void *argument) {
   hp_engine *engine = &bench->engine;
   hp_engine_open(engine, bench->request);
   engine->tokenizer.cdata.is_foreign = NULL;
-  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = follow, .is_complete = true}, NULL);
+  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = follow}, NULL);
   bench->tokens += engine->tokens;
   return HPAR_OK;
 }

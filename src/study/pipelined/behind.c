@@ -276,13 +276,18 @@ HP_LOOP int next_beside_scripts(hp_engine *engine, hp_token **token, void *conte
   return (*token)->kind;
 }
 
+HP_LOOP void build(hp_engine *engine, const hp_token *token, void *context) {
+  (void)context;
+  hp_exact_token(&engine->builder, token);
+}
+
 static __attribute__((noinline)) void run_with_scripts(hp_stages *s) {
-  hp_loop_run(s->engine, (hp_loop_parts){.next = next_beside_scripts, .build = hp_loop_build, .is_complete = true}, s);
+  hp_loop_run(s->engine, (hp_loop_parts){.next = next_beside_scripts, .build = build}, s);
 }
 
 void hp_stages_run(hp_stages *s) {
   if (s->parse_request->runs_scripts)
     run_with_scripts(s);
   else
-    hp_loop_run(s->engine, (hp_loop_parts){.next = next_after_plain, .build = hp_loop_build, .is_complete = true}, s);
+    hp_loop_run(s->engine, (hp_loop_parts){.next = next_after_plain, .build = build}, s);
 }
