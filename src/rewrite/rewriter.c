@@ -129,15 +129,6 @@ static hpar_status refuse_option(hpar_error *error, const char *name, unsigned v
   return hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.%s is %u; accepted: %s", name, value, accepted);
 }
 
-/* Returns true if the text names a context element, and sets its namespace and local name. */
-static bool read_fragment(const char *text, uint8_t *ns, const char **name) {
-  *ns = !strncmp(text, "svg ", 4)    ? HPAR_NAMESPACE_SVG
-        : !strncmp(text, "math ", 5) ? HPAR_NAMESPACE_MATHML
-                                     : HPAR_NAMESPACE_HTML;
-  *name = text + (*ns == HPAR_NAMESPACE_SVG ? 4 : *ns == HPAR_NAMESPACE_MATHML ? 5 : 0);
-  return **name && !strpbrk(*name, " \t\n\f\r/>");
-}
-
 static hpar_status check_options(const hpar_rewrite_options *o, hpar_error *error) {
   uint8_t ns;
   const char *name;
@@ -156,7 +147,7 @@ static hpar_status check_options(const hpar_rewrite_options *o, hpar_error *erro
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_rewrite_options.encoding is \"%.60s\"; accepted: a label of the Encoding Standard",
                       o->encoding);
-  if (o->fragment && !read_fragment(o->fragment, &ns, &name))
+  if (o->fragment && !hp_read_context(o->fragment, &ns, &name))
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_rewrite_options.fragment is \"%.60s\"; accepted: an element, as \"div\" or \"svg path\"",
                       o->fragment);
@@ -241,7 +232,7 @@ static bool takes_cdata(void *context) { return hp_outline_takes_cdata(context);
 static void begin_fragment(hpar_rewriter *r, const char *fragment) {
   uint8_t ns;
   const char *text;
-  read_fragment(fragment, &ns, &text);
+  hp_read_context(fragment, &ns, &text);
   hp_atom name = hp_names_add(&r->names, text, strlen(text));
   if (ns == HPAR_NAMESPACE_SVG) name = hp_svg_tag_name(name);
   hp_outline_begin_fragment(&r->outline, name, ns);

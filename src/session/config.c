@@ -43,6 +43,13 @@ static hpar_status check_values(const hpar_options *o, hpar_error *error) {
     return hp_explain(
         error, HPAR_ERROR_ARGUMENT,
         "hpar_options.parallel.run is NULL; accepted: a function, because parallel.executor is HPAR_EXECUTOR_CALLER");
+  uint8_t ns;
+  const char *name;
+  if (o->fragment && !hp_read_context(o->fragment, &ns, &name))
+    return hp_explain(
+        error, HPAR_ERROR_ARGUMENT,
+        "hpar_options.fragment is \"%.60s\"; accepted: an element name, as in \"div\", \"svg path\", \"math mi\"",
+        o->fragment);
   const char *problem = o->allocator == HPAR_ALLOCATOR_JEMALLOC ? hp_jemalloc_problem() : NULL;
   if (problem)
     return hp_explain(error, HPAR_ERROR_UNSUPPORTED, "hpar_options.allocator is HPAR_ALLOCATOR_JEMALLOC; %s", problem);

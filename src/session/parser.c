@@ -307,15 +307,6 @@ static hp_feed_way first_way(hp_feed *feed) {
   return hp_session_chooses_parallel(feed->session, config, HPAR_MAX_INPUT) ? HP_FEED_UNDECIDED : HP_FEED_SEQUENTIAL;
 }
 
-/* Checks the fragment's context. Returns its status. Leaves the document empty: the caller must
- * then open the input. */
-static hpar_status check_context(void *argument) {
-  hp_feed *feed = argument;
-  hp_open_request(feed->session, &feed->config, &feed->request);
-  hp_document_reset(feed->document);
-  return HPAR_OK;
-}
-
 hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *config, hpar_document *document) {
   hpar_status status = hp_document_open(document, config->by_jemalloc, HPAR_MAX_INPUT);
   if (status != HPAR_OK) return status;
@@ -336,11 +327,9 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
     hp_session_find_resources(session, &feed->config, &feed->published, &feed->request);
   }
   hp_session_run_scripts(session, &feed->config, &feed->request);
-  if (config->fragment) status = hp_try(&session->engine.unwind, check_context, feed);
   bool offsets = reports || config->source_offsets || config->max_errors || config->cut_count || config->inspection;
-  if (status == HPAR_OK)
-    status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
-                            !config->fragment, offsets);
+  status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
+                          !config->fragment, offsets);
   hp_stream_share(&feed->stream, reports);
   feed->request.text = document->text.base;
   if (status != HPAR_OK) return fail(feed, status);

@@ -240,13 +240,7 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
   hp_set_node_count(&engine->builder, 1); /* the document */
   if (hp_config_runs_scripts(config)) hp_scripts_begin(&session->scripts, &config->script, engine, request->trace);
   if (!config->fragment) return;
-  if (!hp_builder_parse_context(&engine->builder, config->fragment)) {
-    hp_explain(
-        &session->error, HPAR_ERROR_ARGUMENT,
-        "hpar_options.fragment is \"%.60s\"; accepted: an element name, as in \"div\", \"svg path\", \"math mi\"",
-        config->fragment);
-    hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
-  }
+  hp_builder_parse_context(&engine->builder, config->fragment);
   hp_exact_begin_fragment(&engine->builder);
 }
 

@@ -107,18 +107,18 @@ const hp_encoding *hp_declared_encoding(const hp_builder *b, const hp_token *t) 
   return !encoding && pragma && content ? hp_encoding_in_content(content->value, content->length) : encoding;
 }
 
+bool hp_read_context(const char *text, uint8_t *ns, const char **name) {
+  *ns = !strncmp(text, "svg ", 4)    ? HPAR_NAMESPACE_SVG
+        : !strncmp(text, "math ", 5) ? HPAR_NAMESPACE_MATHML
+                                     : HPAR_NAMESPACE_HTML;
+  *name = text + (*ns == HPAR_NAMESPACE_SVG ? 4 : *ns == HPAR_NAMESPACE_MATHML ? 5 : 0);
+  return **name && !strpbrk(*name, " \t\n\f\r/>");
+}
+
 bool hp_builder_parse_context(hp_builder *b, const char *text) {
-  uint8_t ns = HPAR_NAMESPACE_HTML;
-  if (!strncmp(text, "svg ", 4)) {
-    ns = HPAR_NAMESPACE_SVG;
-    text += 4;
-  } else if (!strncmp(text, "math ", 5)) {
-    ns = HPAR_NAMESPACE_MATHML;
-    text += 5;
-  }
-  size_t length = strlen(text);
-  if (!length || strpbrk(text, " \t\n\f\r/>")) return false;
-  hp_atom name = hp_intern(b->tokenizer->interner, text, length);
+  uint8_t ns;
+  if (!hp_read_context(text, &ns, &text)) return false;
+  hp_atom name = hp_intern(b->tokenizer->interner, text, strlen(text));
   if (ns == HPAR_NAMESPACE_SVG) name = hp_svg_tag_name(name);
   uint16_t tag = ns == HPAR_NAMESPACE_HTML ? hp_html_tag(name) : hp_foreign_tag(ns, name);
   b->fragment.context = (hp_open_element){.name = name, .ns = ns, .tag = tag};

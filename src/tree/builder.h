@@ -489,6 +489,8 @@ const hp_encoding *hp_declared_encoding(const hp_builder *builder, const hp_toke
 /* Sets the context of a fragment parse: "div", "svg path", "math mi". Returns false if the name is
  * invalid. */
 HP_SHARED bool hp_builder_parse_context(hp_builder *builder, const char *context);
+/* Reads the namespace and the local name of a context. Returns false if the text names none. */
+bool hp_read_context(const char *text, uint8_t *ns, const char **name);
 
 //§ html-fragment-parsing-algorithm
 HP_SHARED void hp_exact_begin_fragment(hp_builder *builder);
