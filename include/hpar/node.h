@@ -90,6 +90,7 @@ typedef enum hpar_status {
   HPAR_ERROR_CALLBACK,    /* a callback of the caller failed */
   HPAR_STOP = 8,          /* no failure: a callback has what it needs */
   HPAR_RETIRE,            /* for callbacks of hpar/rewrite.h: their rule matches nothing more */
+  HPAR_SUSPEND,           /* for the same callbacks: hpar_rewriter_resume brings their answer */
   /* a limit of hpar_limits: the document has the tree so far, which the statistics count */
   HPAR_LIMIT_DEPTH = 16,
   HPAR_LIMIT_NODES,

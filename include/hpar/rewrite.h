@@ -167,7 +167,6 @@ HPAR_API hpar_status hpar_element_insert(hpar_element *element, hpar_where where
 HPAR_API hpar_status hpar_element_remove(hpar_element *element);
 /* Removes the tags and keeps the content. */
 HPAR_API hpar_status hpar_element_unwrap(hpar_element *element);
-
 /* Registers a callback for the end of this element, after those registered before. */
 HPAR_API hpar_status hpar_element_on_end(hpar_element *element, hpar_element_end_callback callback, void *context);
 /* BEFORE: before the end, as APPEND of the element. AFTER: after it. */
@@ -176,21 +175,18 @@ HPAR_API hpar_status hpar_element_end_insert(hpar_element_end *end, hpar_where w
 /* These two change the end tag, if there is one. */
 HPAR_API hpar_status hpar_element_end_remove(hpar_element_end *end);
 HPAR_API hpar_status hpar_element_end_rename(hpar_element_end *end, const char *name);
-
 /* Returns the text in UTF-8, with character references replaced. `bytes` NULL: no memory. */
 HPAR_API hpar_string hpar_text_piece_decoded(const hpar_text_piece *text);
 /* In raw text and scripts, HPAR_CONTENT_TEXT is as given, and must not hold the end tag. */
 HPAR_API hpar_status hpar_text_piece_insert(hpar_text_piece *text, hpar_where where, const char *content, size_t length,
                                             hpar_content format);
 HPAR_API hpar_status hpar_text_piece_remove(hpar_text_piece *text);
-
 /* Replaces the text. HPAR_ERROR_ARGUMENT for a text that would end the comment. */
 HPAR_API hpar_status hpar_comment_set_text(hpar_comment *comment, const char *text, size_t length);
 HPAR_API hpar_status hpar_comment_insert(hpar_comment *comment, hpar_where where, const char *content, size_t length,
                                          hpar_content format);
 HPAR_API hpar_status hpar_comment_remove(hpar_comment *comment);
 HPAR_API hpar_status hpar_doctype_remove(hpar_doctype *doctype);
-
 /* Appends content after the input. */
 HPAR_API hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length,
                                               hpar_content format);
@@ -298,6 +294,7 @@ typedef struct hpar_rewrite_options {
    * the same rules, on one thread. HPAR_ERROR_UNSUPPORTED: it has an element or an attribute that a
    * rule removes, and ends before that tag. HPAR_FAIL_PASS and HPAR_UTF16_PASS are not accepted */
   bool filter;
+  bool suspends; /* callbacks may return HPAR_SUSPEND: see hpar_rewriter_resume. 32 KB of memory */
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
   size_t max_memory; /* bytes of the rewriter; 0: any. HPAR_LIMIT_MEMORY */
@@ -315,10 +312,10 @@ typedef struct hpar_rewrite_options {
    * - HPAR_MODE_PARALLEL: several threads rewrite each feed of at least 64 KB.
    * - HPAR_MODE_AUTO: the same for feeds of at least 256 KB, if `threads` is above 1.
    * - HPAR_MODE_SEQUENTIAL: one thread. hpar_rewrite_many ignores the mode and takes this one.
-   * One thread always rewrites UTF-16, a fragment, and with a limit of memory, time or depth. So it
-   * does if a rule has `implied`, or a selector reads languages or the state of form controls. The
-   * last case is a rule with `text_pieces` that edits texts, beside one that edits whole texts and
-   * has callbacks for texts, comments or the doctype that are not pure. */
+   * One thread rewrites UTF-16, a fragment, with `suspends`, and with a limit of memory, time or
+   * depth. So it does if a rule has `implied`, or a selector reads languages or states of form
+   * controls. The last case is a rule with `text_pieces` that edits texts, beside one that edits
+   * whole texts and has callbacks for texts, comments or the doctype that are not pure. */
   hpar_mode mode;
   /* The caller's executor, as in hpar_select_options. The callbacks for one input then run on the
    * feeding thread and on that of task 0, in order and never at once */
@@ -362,7 +359,6 @@ HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
  * UTF-16. */
 HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
                                          const hpar_rewrite_options *options, hpar_write_callback write, void *context);
-
 /* Feeds `length` bytes, which the caller may change afterwards. Any division of the input gives the
  * same output. After a failure feed returns its status and ignores the bytes, unless the rest is
  * passed on. Nothing changes with HPAR_ERROR_ARGUMENT: a pointer is NULL, there is no stream, or
@@ -371,6 +367,13 @@ HPAR_API hpar_status hpar_rewriter_feed(hpar_rewriter *rewriter, const char *byt
 /* Ends the stream: ends all elements, runs the callbacks of the document's end, writes the rest.
  * The stream ends with any status. HPAR_ERROR_ARGUMENT as for feed. */
 HPAR_API hpar_status hpar_rewriter_finish(hpar_rewriter *rewriter, hpar_rewrite_stats *stats);
+/* Goes on after HPAR_SUSPEND. A callback that waits for an answer returns it, and so does the call
+ * of feed, finish or hpar_rewrite around it. That call is not over: its arguments must stay, and
+ * the object of the callback stays valid for edits. `answer` is what the callback would return.
+ * Returns what the call returns, or HPAR_SUSPEND again. Until then the rewriter refuses other calls
+ * as in a callback, except hpar_rewriter_destroy. Any thread may resume, and callbacks and `write`
+ * then run there. HPAR_ERROR_ARGUMENT: no callback waits, or `answer` is HPAR_SUSPEND. */
+HPAR_API hpar_status hpar_rewriter_resume(hpar_rewriter *rewriter, hpar_status answer);
 /* Rewrites a whole input: begin, feed, finish. */
 HPAR_API hpar_status hpar_rewrite(hpar_rewriter *rewriter, const hpar_rules *rules, const hpar_rewrite_options *options,
                                   const char *bytes, size_t length, hpar_rewrite_stats *stats,
@@ -401,7 +404,7 @@ typedef void (*hpar_page_callback)(size_t index, hpar_rewrite_page *page, void *
  * HPAR_RETIRE and `limit` concern one page. `callback` may be NULL, and `pages` if `count` is 0.
  *
  * Returns HPAR_OK even if pages fail: each has its own status. Otherwise nothing is rewritten.
- * HPAR_ERROR_ARGUMENT, also: a page has no rules. */
+ * HPAR_ERROR_ARGUMENT, also: a page has no rules, or `suspends` is set. */
 HPAR_API hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_options *options,
                                        hpar_rewrite_page *pages, size_t count, hpar_page_callback callback,
                                        void *context);

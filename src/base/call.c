@@ -62,6 +62,7 @@ const char *hpar_status_text(hpar_status status) {
     case HPAR_ERROR_CALLBACK: return "a callback failed";
     case HPAR_STOP: return "a callback ended the call";
     case HPAR_RETIRE: return "a callback retired a rule";
+    case HPAR_SUSPEND: return "a callback waits for its answer";
     case HPAR_LIMIT_DEPTH: return "the limit of open elements was reached";
     case HPAR_LIMIT_NODES: return "the limit of nodes was reached";
     case HPAR_LIMIT_MEMORY: return "the limit of memory was reached";

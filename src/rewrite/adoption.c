@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "rewrite/speculation.h"
+#include "rewrite/team.h"
 #include "tree/outline_list.h"
 
 #include "tree/context.inc"
@@ -50,14 +51,15 @@ static bool is_at_boundary(const hpar_rewriter *r) {
 static void read_truth(hpar_rewriter *r) {
   const uint32_t words = r->matching.matcher.words;
   if (!r->rules->needs_frames) return;
-  hp_grow(&r->parallel.adopted_bits, &r->parallel.adopted_capacity, 4 * (size_t)words, &r->unwind);
+  hp_grow(&r->parallel.team->learning.adopted, &r->parallel.team->learning.adopted_capacity, 4 * (size_t)words,
+          &r->unwind);
   hp_matching_outer_bits(&r->matching, r->outline.builder.stack.top->node,
-                         r->parallel.adopted_bits + 2 * (size_t)words);
+                         r->parallel.team->learning.adopted + 2 * (size_t)words);
 }
 
 /* Returns what read_truth has written. */
 static const hp_bits *truth_of(const hpar_rewriter *r) {
-  return r->parallel.adopted_bits + 2 * (size_t)r->matching.matcher.words;
+  return r->parallel.team->learning.adopted + 2 * (size_t)r->matching.matcher.words;
 }
 
 /* Returns true if no element of the segment reads a bit of the outer frame that differs from the
@@ -134,7 +136,7 @@ static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
 static uint32_t map_frame(hpar_rewriter *r, const hp_bits *own, bool *has_child) {
   const uint32_t words = r->matching.matcher.words;
   const hp_bits *heir = truth_of(r) + words;
-  hp_bits *bits = r->parallel.adopted_bits;
+  hp_bits *bits = r->parallel.team->learning.adopted;
   *has_child = true;
   if (!r->rules->skips_tags) return hp_matching_adopt_frame(&r->matching, (const hp_frame *)(const void *)own, heir);
   for (uint32_t w = 0; w < words; w++) {

@@ -186,6 +186,7 @@ static void deliver(hp_sink *s, const char *bytes, size_t length) {
   s->written += length;
   if (!s->write) return;
   hpar_status status = s->write(bytes, length, s->context);
+  if (status == HPAR_SUSPEND) status = HPAR_ERROR_ARGUMENT;
   /* `write` may have ended the output itself: see hpar_rewriter_destroy. */
   if (s->status == HPAR_OK) s->status = status;
 }

@@ -304,6 +304,17 @@ static void add_end(hpar_rewriter *r, hp_element *e, const hpar_rule *rule, uint
   e->ends.items[e->ends.count++] = (hp_end_call){rule->end, rule->context, index};
 }
 
+typedef struct place {
+  uint64_t start, end;
+} place;
+
+static hpar_status report_found(void *unit, const void *rule) {
+  const place *found = unit;
+  const hpar_rule *given = rule;
+  given->found(found->start, found->end, given->context);
+  return HPAR_OK;
+}
+
 static void count_match(hpar_rewriter *r, const hp_element *e, uint32_t index) {
   const hpar_rule *given = &r->rules->rules[index].given;
   r->stats.matches++;
@@ -312,13 +323,18 @@ static void count_match(hpar_rewriter *r, const hp_element *e, uint32_t index) {
   if (hp_speculates(r))
     hp_speculation_note_found(r, index);
   else
-    given->found(r->token.start, e->end, given->context);
+    hp_rewriter_call(r, report_found, &(place){r->token.start, e->end}, given);
+}
+
+static hpar_status call_callback(void *shown, const void *rule) {
+  const hpar_rule *given = rule;
+  return given->element(shown, given->context);
 }
 
 static void call_element(hpar_rewriter *r, hp_element *e, uint32_t index) {
   const hpar_rule *given = &r->rules->rules[index].given;
   hp_element_show(e);
-  hp_rewriter_take_result(r, given->element(&e->shown, given->context), index);
+  hp_rewriter_take_result(r, hp_rewriter_call(r, call_callback, &e->shown, given), index);
 }
 
 static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {

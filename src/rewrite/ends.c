@@ -172,6 +172,11 @@ static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref 
   hp_rewriter_insert(r, position, &(hp_bytes){tag, name.length + 3, 0});
 }
 
+static hpar_status run_end_call(void *shown, const void *callback) {
+  const hp_end_call *call = callback;
+  return call->callback(shown, call->context);
+}
+
 static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end) {
   if (!r->ends.items[index].ends.count) return;
   const hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, end->node)->name);
@@ -182,7 +187,7 @@ static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end)
   for (uint32_t i = 0; i < r->ends.items[index].ends.count; i++) {
     hp_end_call call = r->ends.items[index].ends.items[i];
     end->record = &r->ends.items[index];
-    hp_rewriter_take_result(r, call.callback(&end->shown, call.context), call.rule);
+    hp_rewriter_take_result(r, hp_rewriter_call(r, run_end_call, &end->shown, &call), call.rule);
   }
 }
 

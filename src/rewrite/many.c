@@ -134,6 +134,8 @@ hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewrite_option
   many_job j = {.rules = rules, .count = count, .callback = callback, .context = context};
   hpar_error *const error = hp_rewrite_error_of(options);
   hpar_status status = hp_read_rewrite_options(&j.options, options, error);
+  if (status == HPAR_OK && j.options.suspends)
+    status = hp_explain(error, HPAR_ERROR_ARGUMENT, "hpar_rewrite_options.suspends is for one input");
   if (status == HPAR_OK && !pages && count)
     status = hp_explain(error, HPAR_ERROR_ARGUMENT, "pages is NULL and count is %zu", count);
   if (status == HPAR_OK && rules && !rules->is_compiled)

@@ -77,7 +77,8 @@ bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
   if (length < TWO_CHUNKS && !is_divided) return false;
   if (o->mode == HPAR_MODE_SEQUENTIAL || (o->mode == HPAR_MODE_AUTO && (o->threads < 2 || length < BREAK_EVEN)))
     return false;
-  if (o->max_depth || o->max_memory || o->max_time_ns || o->fragment || o->filter || r->encoding.decoder) return false;
+  if (o->max_depth || o->max_memory || o->max_time_ns || o->fragment || o->filter || o->suspends || r->encoding.decoder)
+    return false;
   return r->progress.phase == HP_PHASE_RUNS && fits_rules(r->rules);
 }
 

@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "rewrite/parallel.h"
 #include "rewrite/state.h"
+#include "rewrite/suspension.h"
 #include "text/encoding/encoding.h"
 
 #include <hpar/parse.h>
@@ -47,8 +48,11 @@ static void free_rewriter(hpar_rewriter *r) {
 #if HPAR_PARALLEL
   hp_rewrite_team_destroy(r->parallel.team);
 #endif
-  if (r->confirmer) free_rewriter(r->confirmer);
-  hp_free(r->parallel.adopted_bits);
+  if (r->confirmer) {
+    r->confirmer->suspension = NULL; /* it is that of `r` */
+    free_rewriter(r->confirmer);
+  }
+  hp_suspension_close(r);
   hp_merge_targets_close(r);
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
@@ -56,14 +60,6 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_running_rules_close(&r->running);
   hp_free(r->calls.failure);
   hp_free(r);
-}
-
-void hpar_rewriter_destroy(hpar_rewriter *r) {
-  if (!r) return;
-  if (hp_destroy_use(&r->calls.use))
-    free_rewriter(r);
-  else
-    r->sink.status = HPAR_ERROR_ARGUMENT; /* the running call writes no more */
 }
 
 const hpar_error *hpar_rewriter_error(const hpar_rewriter *r) {
@@ -116,6 +112,28 @@ static hpar_status leave(hpar_rewriter *r, hpar_status status, hpar_error *error
     *error = *hpar_rewriter_error(r);
   if (hp_end_use(&r->calls.use)) free_rewriter(r);
   return status;
+}
+
+/* Ends a call that has run on the own stack, or leaves it suspended. */
+static hpar_status leave_stack(hpar_rewriter *r, bool has_ended) {
+  if (has_ended) return leave(r, r->suspension->status, r->suspension->error);
+  r->calls.last = HPAR_OK;
+  return HPAR_SUSPEND;
+}
+
+void hpar_rewriter_destroy(hpar_rewriter *r) {
+  if (!r) return;
+  if (hp_destroy_use(&r->calls.use)) {
+    free_rewriter(r);
+    return;
+  }
+  /* the running call writes no more */
+  r->sink.status = HPAR_ERROR_ARGUMENT;
+  if (r->confirmer) r->confirmer->sink.status = HPAR_ERROR_ARGUMENT;
+  if (!r->suspension || !r->suspension->waits) return;
+  hp_suspension_abandon(r);
+  r->suspension->error = NULL; /* that call never returns */
+  leave_stack(r, true);
 }
 
 /* Explains that the rewriter is missing or in a call. */
@@ -187,6 +205,7 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *op
                            .scripting = !given.no_scripting,
                            .quirks = given.quirks,
                            .filter = given.filter,
+                           .suspends = given.suspends,
                            .mode = given.mode,
                            .threads = given.threads};
 #if HPAR_PARALLEL
@@ -310,6 +329,11 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   hp_begin_use(&rules->use);
   r->running.held = rules;
   if (r->parallel.trace) r->parallel.trace->begin(r->parallel.trace);
+  if (r->options.suspends)
+    status = hp_suspension_open(r, &write, &context);
+  else if (!r->running.confirms)
+    hp_suspension_close(r);
+  if (status != HPAR_OK) return status;
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
@@ -437,11 +461,6 @@ static hpar_status feed_some(hpar_rewriter *r, const char *bytes, size_t length)
   return feed(r, bytes, length);
 }
 
-hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
-  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
-  return leave(r, feed_some(r, bytes, length), NULL);
-}
-
 /*** finish ***/
 
 static hpar_status run_end(void *argument) {
@@ -524,20 +543,47 @@ static hpar_status finish_stream(hpar_rewriter *r, hpar_rewrite_stats *stats) {
   return status;
 }
 
-hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
-  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
-  return leave(r, finish_stream(r, stats), NULL);
+/*** the calls with input ***/
+
+typedef struct input_call {
+  hpar_rewriter *rewriter;
+  const char *bytes;
+  size_t length;
+  hpar_rewrite_stats *stats;
+  bool feeds, finishes;
+  hpar_error *error;
+} input_call;
+
+static hpar_status run_call(const input_call *c) {
+  const hpar_status status = c->feeds ? feed_some(c->rewriter, c->bytes, c->length) : HPAR_OK;
+  return c->finishes ? finish_stream(c->rewriter, c->stats) : status;
 }
 
-static hpar_status rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
-                           const char *bytes, size_t length, hpar_write_callback write, void *context,
-                           hpar_rewrite_stats *stats) {
-  hpar_status status = check_stats(r, stats);
-  if (status == HPAR_OK && !bytes && length) status = refuse_argument(r, "bytes is NULL");
-  if (status == HPAR_OK) status = begin(r, rules, options, write, context);
-  if (status != HPAR_OK) return status;
-  feed_some(r, bytes, length);
-  return finish_stream(r, stats);
+static void run_on_own_stack(void *argument) {
+  const input_call c = *(input_call *)argument;
+  c.rewriter->suspension->error = c.error;
+  c.rewriter->suspension->status = run_call(&c);
+}
+
+static hpar_status run_and_leave(input_call c) {
+  hpar_rewriter *r = c.rewriter;
+  if (!r->suspension || r->running.confirms) return leave(r, run_call(&c), c.error);
+  return leave_stack(r, hp_suspension_run(r, run_on_own_stack, &c));
+}
+
+hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
+  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
+  return run_and_leave((input_call){.rewriter = r, .bytes = bytes, .length = length, .feeds = true});
+}
+
+hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
+  if (!enter(r)) return HPAR_ERROR_ARGUMENT;
+  return run_and_leave((input_call){.rewriter = r, .stats = stats, .finishes = true});
+}
+
+hpar_status hpar_rewriter_resume(hpar_rewriter *r, hpar_status answer) {
+  if (!r || !r->suspension || !r->suspension->waits || answer == HPAR_SUSPEND) return HPAR_ERROR_ARGUMENT;
+  return leave_stack(r, hp_suspension_resume(r, answer));
 }
 
 hpar_status hpar_rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
@@ -545,5 +591,9 @@ hpar_status hpar_rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
                          void *context) {
   hpar_error *error = hp_rewrite_error_of(options);
   if (!enter(r)) return refuse_entry(r, error);
-  return leave(r, rewrite(r, rules, options, bytes, length, write, context, stats), error);
+  hpar_status status = check_stats(r, stats);
+  if (status == HPAR_OK && !bytes && length) status = refuse_argument(r, "bytes is NULL");
+  if (status == HPAR_OK) status = begin(r, rules, options, write, context);
+  if (status != HPAR_OK) return leave(r, status, error);
+  return run_and_leave((input_call){r, bytes, length, stats, true, true, error});
 }

@@ -11,6 +11,7 @@
  *   ends.c       records of open elements, and the edits where they end
  *   units.c      texts, comments, doctypes, the end of the document
  *   actions.c    what callbacks and actions do with elements
+ *   suspension.c callbacks whose answer comes later
  *
  * team.h and speculation.h are for several threads: see docs/decisions/10-rewriter.md. */
 
@@ -178,7 +179,7 @@ typedef struct hp_stream_options {
   uint32_t max_depth;
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
-  bool scripting, quirks, filter;
+  bool scripting, quirks, filter, suspends;
   hpar_mode mode;
   unsigned threads;
 } hp_stream_options;
@@ -284,8 +285,6 @@ typedef struct hp_rewriter_parts {
   struct hp_speculation *speculation; /* of a worker; NULL: the rewriter has the true state */
   struct hp_rewrite_team *team;       /* of the merger: see team.h; NULL: none */
   hp_rewrite_trace *trace;            /* NULL: none */
-  hp_bits *adopted_bits;              /* scratch of adoption.c */
-  uint32_t adopted_capacity;
 } hp_rewriter_parts;
 
 struct hpar_rewriter {
@@ -311,7 +310,8 @@ struct hpar_rewriter {
   hp_window window;
   hp_input_encoding encoding;
   hp_rewriter_parts parallel;
-  hpar_rewriter *confirmer; /* reads the output of this one: see window.c; NULL: none */
+  struct hp_suspension *suspension; /* NULL: callbacks may not suspend */
+  hpar_rewriter *confirmer;         /* reads the output of this one: see window.c; NULL: none */
 
   hp_element element;
   hp_units *units; /* NULL unless a rule edits texts or comments */
@@ -322,6 +322,17 @@ struct hpar_rewriter {
 /* Opens a rewriter for a worker: it has the rules and the options of `merger`. */
 hpar_status hp_rewriter_open_worker(hpar_rewriter *worker, const hpar_rewriter *merger, hpar_write_callback write,
                                     void *context);
+
+/*** suspension.c ***/
+
+/* Calls a function of the caller: `callback` holds it. */
+typedef hpar_status (*hp_unit_call)(void *unit, const void *callback);
+/* Calls it on the caller's stack, and returns its answer. Requires: there is a suspension. */
+hpar_status hp_suspension_call(hpar_rewriter *rewriter, hp_unit_call call, void *unit, const void *callback);
+static inline hpar_status hp_rewriter_call(hpar_rewriter *r, hp_unit_call call, void *unit, const void *callback) {
+  if (__builtin_expect(r->suspension != NULL, 0)) return hp_suspension_call(r, call, unit, callback);
+  return call(unit, callback);
+}
 
 /*** window.c ***/
 

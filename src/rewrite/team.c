@@ -31,6 +31,7 @@ void hp_rewrite_team_destroy(hp_rewrite_team *t) {
     hp_free(t->slots[i].chunk.prediction);
     hp_free(t->slots[i].chunk.scopes);
   }
+  hp_free(t->learning.adopted);
   hp_free(t->workers);
   hp_free(t->slots);
   hp_free((void *)t->published.prediction);

@@ -70,7 +70,8 @@ typedef struct hp_learning {
   bool has_guesses; /* the lessons are guesses */
   bool is_exact;    /* also from chunks that the merger rewrites: versions cost little */
   /* so many chunks have alternatives after the last one that needed them */
-  uint32_t chunks_with_alternatives;
+  uint32_t chunks_with_alternatives, adopted_capacity;
+  hp_bits *adopted; /* scratch of adoption.c */
 } hp_learning;
 
 typedef struct hp_rewrite_team {

@@ -112,6 +112,11 @@ static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hpar_action
   merge_finds(r, count);
 }
 
+static hpar_status call_text(void *shown, const void *rule) {
+  const hpar_rule *given = rule;
+  return given->text(shown, given->context);
+}
+
 static hpar_status act_on_text(hp_text_piece *t, const hpar_action *a) {
   const char *content = a->value.bytes;
   size_t length = a->value.length;
@@ -247,7 +252,7 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     }
     if (!rule->given.text) continue;
     t->shown = (hpar_text_piece){.raw = t->raw, .offset = t->offset, .kind = t->kind, .last = is_last};
-    hp_rewriter_take_result(r, rule->given.text(&t->shown, rule->given.context), i);
+    hp_rewriter_take_result(r, hp_rewriter_call(r, call_text, &t->shown, &rule->given), i);
   }
   apply_text(r, t);
   r->text.start = end;
@@ -307,6 +312,11 @@ hpar_status hpar_text_piece_remove(hpar_text_piece *given) {
 
 /*** comments ***/
 
+static hpar_status call_comment(void *shown, const void *rule) {
+  const hpar_rule *given = rule;
+  return given->comment(shown, given->context);
+}
+
 static hpar_status act_on_comment(hp_comment *c, const hpar_action *a) {
   const char *content = a->value.bytes;
   size_t length = a->value.length;
@@ -361,7 +371,7 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
     }
     if (!rule->given.comment) continue;
     c->shown = (hpar_comment){.text = c->data, .offset = c->start};
-    hp_rewriter_take_result(r, rule->given.comment(&c->shown, rule->given.context), i);
+    hp_rewriter_take_result(r, hp_rewriter_call(r, call_comment, &c->shown, &rule->given), i);
   }
   apply_comment(r, c);
 }
@@ -420,6 +430,11 @@ hpar_status hpar_comment_remove(hpar_comment *c) {
 
 static hpar_string part_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
 
+static hpar_status call_doctype(void *shown, const void *rule) {
+  const hpar_rule *given = rule;
+  return given->doctype(shown, given->context);
+}
+
 void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
   hp_doctype_unit d = {.is_removed = false};
   if (hp_speculates(r) && hp_speculation_leaves_doctype(r)) return;
@@ -430,7 +445,7 @@ void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
       if (rule->actions[k].unit == HPAR_UNIT_DOCTYPE) d.is_removed = true;
     if (!rule->given.doctype) continue;
     d.shown = (hpar_doctype){part_of(parts->name), part_of(parts->public_id), part_of(parts->system_id)};
-    hp_rewriter_take_result(r, rule->given.doctype(&d.shown, rule->given.context), i);
+    hp_rewriter_take_result(r, hp_rewriter_call(r, call_doctype, &d.shown, &rule->given), i);
   }
   if (!d.is_removed) return;
   r->scanner.comment.closer = NULL;
@@ -450,6 +465,11 @@ hpar_status hpar_document_end_append(hpar_document_end *end, const char *content
   return hp_content_add(r, &r->ends.after_tag, false, content, length, place_of(format));
 }
 
+static hpar_status call_document_end(void *end, const void *rule) {
+  const hpar_rule *given = rule;
+  return given->document_end(end, given->context);
+}
+
 void hp_rewriter_deliver_end(hpar_rewriter *r) {
   hpar_document_end end = {r};
   r->ends.after_tag.length = 0;
@@ -462,7 +482,8 @@ void hp_rewriter_deliver_end(hpar_rewriter *r) {
       hpar_status status = hpar_document_end_append(&end, a->value.bytes, a->value.length, a->format);
       if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
     }
-    if (rule->given.document_end) hp_rewriter_take_result(r, rule->given.document_end(&end, rule->given.context), i);
+    if (rule->given.document_end)
+      hp_rewriter_take_result(r, hp_rewriter_call(r, call_document_end, &end, &rule->given), i);
   }
   if (r->progress.phase == HP_PHASE_RUNS) hp_rewriter_separate(r, r->token.start, &r->ends.after_tag);
   hp_rewriter_insert(r, r->token.start, &r->ends.after_tag);

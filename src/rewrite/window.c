@@ -4,6 +4,7 @@
 #include "rewrite/parallel.h"
 #include "rewrite/speculation.h"
 #include "rewrite/state.h"
+#include "rewrite/suspension.h"
 
 #include <string.h>
 
@@ -29,6 +30,8 @@ void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule
   }
   if (result == HPAR_RETIRE) {
     if (rule != UINT32_MAX) hp_rewriter_retire(r, rule);
+  } else if (result == HPAR_SUSPEND) {
+    hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback suspends without hpar_rewrite_options.suspends");
   } else if (result != HPAR_OK) {
     hp_rewriter_fail(r, result, hpar_status_text(result));
   }
@@ -56,7 +59,7 @@ static size_t memory_of(const hpar_rewriter *r) {
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
          hp_end_records_memory(&r->ends) + r->token.spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
          r->running.capacity * sizeof *r->running.states + hp_units_memory(r) + hp_merge_targets_memory(r) +
-         (r->sink.buffer ? HP_SINK_BYTES : 0);
+         (r->sink.buffer ? HP_SINK_BYTES : 0) + hp_suspension_memory(r);
 }
 
 void hp_window_check_memory(hpar_rewriter *r) {
@@ -244,6 +247,7 @@ static hpar_status begin(hpar_rewriter *r) {
                                         .max_memory = o->max_memory, .max_token = o->max_token,
                                         .max_depth = o->max_depth,   .max_time_ns = o->max_time_ns,
                                         .mode = HPAR_MODE_SEQUENTIAL};
+  r->confirmer->suspension = r->suspension;
   return hpar_rewriter_begin(r->confirmer, r->rules, &options, r->confirmer->sink.write, r->confirmer->sink.context);
 }
 
