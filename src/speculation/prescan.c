@@ -1,7 +1,6 @@
 #include "speculation/prescan.h"
 
 #include "base/bytes.h"
-#include "base/memory.h"
 #include "base/target.h"
 #include "speculation/start.h"
 #include "text/scan/scan.h"
@@ -59,6 +58,16 @@ const hp_raw_text *hp_raw_text_of_atom(hp_atom atom) {
 uint8_t hp_raw_text_index(const hp_raw_text *raw) { return (uint8_t)(raw - raw_texts); }
 
 const hp_raw_text *hp_raw_text_of(uint8_t index) { return &raw_texts[index]; }
+
+hp_atom hp_name_at(const char *at, const char *end) {
+  char lower[32];
+  size_t length = 0;
+  for (; at + length < end && !ends_name(at[length]); length++) {
+    if (length == sizeof lower) return HP_NO_ATOM;
+    lower[length] = hp_ascii_lower(at[length]);
+  }
+  return at + length < end ? hp_known_atom(lower, length, hp_name_key_of(lower, length)) : HP_NO_ATOM;
+}
 
 bool hp_is_self_closing(const char *at, const char *end) {
   const char *close = memchr(at, '>', (size_t)(end - at));
@@ -182,21 +191,13 @@ void hp_known_add(hp_known_states *known, const hp_known_state *found, bool is_l
   pthread_mutex_unlock(&known->lock);
 }
 
-/*** prescan ***/
+/*** the scan ***/
 
-enum { IN_DATA, IN_COMMENT, IN_RAW_TEXT };
-enum { BEFORE_HEAD, IN_HEAD, AFTER_HEAD };
-enum { SVG = 1, MATH, INTEGRATION };
+typedef hp_markup_scan scan;
 
-typedef struct scan {
-  hp_prescan_state *s;
-  const char *text, *end; /* of the available text */
-  const char *target;
-  bool scripting;
-  bool only_head; /* stops at the end of the head */
-} scan;
-
-static bool is_over(const scan *c) { return c->only_head && c->s->head == AFTER_HEAD; }
+static bool is_over(const scan *c) {
+  return (c->only_head && c->s->head == HP_MARKUP_AFTER_HEAD) || (c->only_text && c->s->where == HP_MARKUP_DATA);
+}
 
 static void go_to(scan *c, const char *at) { c->s->at = (uint32_t)(at - c->text); }
 
@@ -213,7 +214,7 @@ static void in_comment(scan *c) {
     bool ends = at - from >= 2 && at[-1] == '-' && at[-2] == '-';
     ends |= at - from >= 3 && at[-1] == '!' && at[-2] == '-' && at[-3] == '-';
     if (!ends) continue;
-    c->s->where = IN_DATA;
+    c->s->where = HP_MARKUP_DATA;
     go_to(c, at + 1);
     return;
   }
@@ -260,7 +261,7 @@ static void in_raw_text(scan *c) {
     if (!at || at >= c->target) break;
     if (c->end - at < 3) continue;
     if (script ? !ends_script(c, at) : at[1] != '/' || !hp_tag_is(at + 2, c->end, raw->name)) continue;
-    c->s->where = IN_DATA;
+    c->s->where = HP_MARKUP_DATA;
     const char *close = memchr(at, '>', (size_t)(c->end - at));
     go_to(c, close ? close + 1 : c->end);
     return;
@@ -268,95 +269,12 @@ static void in_raw_text(scan *c) {
   go_to(c, c->target);
 }
 
-//§ parsing-main-inforeign
-static bool breaks_out(const char *name, const char *end) {
-  static const char *const names[26][10] = {
-      ['b' - 'a'] = {"b", "big", "blockquote", "body", "br"},
-      ['c' - 'a'] = {"center", "code"},
-      ['d' - 'a'] = {"dd", "div", "dl", "dt"},
-      ['e' - 'a'] = {"em", "embed"},
-      ['h' - 'a'] = {"h1", "h2", "h3", "h4", "h5", "h6", "head", "hr"},
-      ['i' - 'a'] = {"i", "img"},
-      ['l' - 'a'] = {"li", "listing"},
-      ['m' - 'a'] = {"menu", "meta"},
-      ['n' - 'a'] = {"nobr"},
-      ['o' - 'a'] = {"ol"},
-      ['p' - 'a'] = {"p", "pre"},
-      ['r' - 'a'] = {"ruby"},
-      ['s' - 'a'] = {"s", "small", "span", "strong", "strike", "sub", "sup"},
-      ['t' - 'a'] = {"table", "tt"},
-      ['u' - 'a'] = {"u", "ul"},
-      ['v' - 'a'] = {"var"},
-  };
-  const char *const *list = names[(*name | 0x20) - 'a'];
-  for (size_t i = 0; i < 10 && list[i]; i++)
-    if (hp_tag_is(name, end, list[i])) return true;
-  return false;
-}
-
-/* Returns the ">" of the tag at `at`, or NULL. Tags ascend, and the search visits each byte once.
- */
-static const char *tag_end(scan *c, const char *at) {
+const char *hp_markup_tag_end(scan *c, const char *at) {
   const char *from = c->text + c->s->no_end_before;
   if (from < at) from = at;
   const char *close = from < c->end ? memchr(from, '>', (size_t)(c->end - from)) : NULL;
   c->s->no_end_before = (uint32_t)((close ? close : c->end) - c->text);
   return close;
-}
-
-static bool is_self_closing(scan *c, const char *at) {
-  const char *close = tag_end(c, at);
-  return close && close[-1] == '/';
-}
-
-static void push(scan *c, uint8_t what) {
-  if (c->s->depth < HP_PRESCAN_OPEN) c->s->open[c->s->depth++] = what;
-}
-
-/* Pops up to and including the innermost of these elements, if one is open. */
-static void pop(scan *c, uint8_t what) {
-  for (uint8_t i = c->s->depth; i > 0; i--) {
-    if (c->s->open[i - 1] != what) continue;
-    c->s->depth = (uint8_t)(i - 1);
-    return;
-  }
-}
-
-static bool is_text_integration_point(const char *name, const char *end) {
-  if ((name[0] | 0x20) != 'm' || end - name < 3) return false;
-  char c = (char)(name[1] | 0x20);
-  bool two = (c == 'i' || c == 'o' || c == 'n' || c == 's') && !hp_ascii_is_letter(name[2]);
-  return two || hp_tag_is(name, end, "mtext");
-}
-
-static bool is_integration_point(const char *name, const char *end) {
-  return is_text_integration_point(name, end) || hp_tag_is(name, end, "foreignobject") ||
-         hp_tag_is(name, end, "desc") || hp_tag_is(name, end, "title");
-}
-
-/* Processes a tag in foreign content. Returns false if HTML's rules apply to it. */
-static bool foreign_tag(scan *c, const char *at, const char *name, bool closer) {
-  uint8_t top = c->s->open[c->s->depth - 1];
-  if (closer) {
-    if (top == INTEGRATION && is_integration_point(name, c->end)) {
-      pop(c, INTEGRATION);
-      return true;
-    }
-    if (hp_tag_is(name, c->end, "svg")) return pop(c, SVG), true;
-    if (hp_tag_is(name, c->end, "math")) return pop(c, MATH), true;
-    return top != INTEGRATION;
-  }
-  if (top == INTEGRATION) return false;
-  if (top == MATH ? is_text_integration_point(name, c->end) : is_integration_point(name, c->end)) {
-    if (!is_self_closing(c, at)) push(c, INTEGRATION);
-    return true;
-  }
-  if (breaks_out(name, c->end)) {
-    while (c->s->depth && c->s->open[c->s->depth - 1] != INTEGRATION) c->s->depth--;
-    return false;
-  }
-  if (hp_tag_is(name, c->end, "svg") || hp_tag_is(name, c->end, "math")) return false; /* nested */
-  return true;
 }
 
 /* Updates the state of the head after a tag. */
@@ -365,14 +283,14 @@ static void tell_head(scan *c, const char *name, bool closer) {
                                         "noscript", "script",   "style",   "title", "template"};
   hp_prescan_state *s = c->s;
   if (closer) {
-    if (hp_tag_is(name, c->end, "head")) s->head = AFTER_HEAD;
+    if (hp_tag_is(name, c->end, "head")) s->head = HP_MARKUP_AFTER_HEAD;
     return;
   }
   if (hp_tag_is(name, c->end, "html")) return;
   bool head = hp_tag_is(name, c->end, "head");
   for (size_t i = 0; !head && i < sizeof in_head / sizeof *in_head; i++)
     head = *in_head[i] == (*name | 0x20) && hp_tag_is(name, c->end, in_head[i]);
-  s->head = head ? IN_HEAD : AFTER_HEAD;
+  s->head = head ? HP_MARKUP_IN_HEAD : HP_MARKUP_AFTER_HEAD;
 }
 
 /* Processes a bracket in data. Leaves the scan after it. */
@@ -382,7 +300,7 @@ static void at_bracket(scan *c, const char *at) {
   if (c->end - at < 3) return;
   if (at[1] == '!') {
     if (at[2] != '-' || c->end - at < 4 || at[3] != '-' || is_quoted(c, at)) return;
-    s->where = IN_COMMENT;
+    s->where = HP_MARKUP_COMMENT;
     s->from = s->at = (uint32_t)(at + 2 - c->text); /* "<!-->" is a comment */
     if (c->end - at > 4 && at[4] == '>') return;
     if (c->end - at > 5 && at[4] == '-' && at[5] == '>') return;
@@ -392,19 +310,13 @@ static void at_bracket(scan *c, const char *at) {
   bool closer = at[1] == '/';
   const char *name = at + 1 + closer;
   if (!hp_ascii_is_letter(*name)) return;
-  if (s->head != AFTER_HEAD) tell_head(c, name, closer);
-  if (s->depth && foreign_tag(c, at, name, closer)) return;
-  if (closer) return;
-  bool svg = hp_tag_is(name, c->end, "svg");
-  if (svg || hp_tag_is(name, c->end, "math")) {
-    if (!is_self_closing(c, at)) push(c, svg ? SVG : MATH);
-    return;
-  }
+  if (s->head != HP_MARKUP_AFTER_HEAD) tell_head(c, name, closer);
+  if ((c->foreign && c->foreign(c, at, name, closer)) || closer) return;
   const hp_raw_text *raw = hp_raw_text_at(name, c->end, c->scripting);
   if (!raw || is_quoted(c, at)) return;
-  const char *close = tag_end(c, at);
+  const char *close = hp_markup_tag_end(c, at);
   if (!close) return;
-  s->where = IN_RAW_TEXT;
+  s->where = HP_MARKUP_RAW_TEXT;
   s->raw = hp_raw_text_index(raw);
   s->escaped = s->double_escaped = false;
   go_to(c, close + 1);
@@ -412,9 +324,9 @@ static void at_bracket(scan *c, const char *at) {
 
 static void in_data(scan *c) {
   const hp_scan_kernels *kernels = hp_scan();
-  for (const char *at; (at = c->text + c->s->at) < c->target && c->s->where == IN_DATA;) {
+  for (const char *at; (at = c->text + c->s->at) < c->target && c->s->where == HP_MARKUP_DATA;) {
     if (is_over(c)) return;
-    if (c->s->depth || c->s->head != AFTER_HEAD) {
+    if (c->s->is_foreign || c->s->head != HP_MARKUP_AFTER_HEAD) {
       at = memchr(at, '<', (size_t)(c->target - at));
       if (!at) break;
     } else {
@@ -425,108 +337,44 @@ static void in_data(scan *c) {
     }
     at_bracket(c, at);
   }
-  if (c->s->where == IN_DATA && c->text + c->s->at < c->target) go_to(c, c->target);
+  if (c->s->where == HP_MARKUP_DATA && c->text + c->s->at < c->target) go_to(c, c->target);
 }
 
-static void go_on(scan *c) {
+void hp_markup_scan_go_on(scan *c) {
   while (c->text + c->s->at < c->target && !is_over(c)) {
-    if (c->s->where == IN_COMMENT)
+    if (c->s->where == HP_MARKUP_COMMENT)
       in_comment(c);
-    else if (c->s->where == IN_RAW_TEXT)
+    else if (c->s->where == HP_MARKUP_RAW_TEXT)
       in_raw_text(c);
     else
       in_data(c);
   }
 }
 
-static void advance(hp_prescan_state *s, const char *text, size_t length, uint32_t to, bool scripting) {
-  scan c = {s, text, text + length, text + to, scripting, false};
-  go_on(&c);
-}
-
 void hp_prescan_begin(hp_prescan *p) {
   if (!p->has_lock) pthread_mutex_init(&p->lock, NULL);
   p->has_lock = true;
-  p->front = p->head = (hp_prescan_state){0};
+  p->head = (hp_prescan_state){0};
+  p->texts++;
   begin_known(&p->known);
-  p->note_count = 0;
 }
 
 void hp_prescan_close(hp_prescan *p) {
-  hp_free(p->notes);
+  if (p->of_predictor) p->free_of_predictor(p->of_predictor);
   close_known(&p->known);
   if (p->has_lock) pthread_mutex_destroy(&p->lock);
 }
 
-/* Returns the last kept state at or before the cut. */
-static hp_prescan_state noted(hp_prescan *p, const char *text, size_t length, uint32_t cut, bool scripting) {
-  uint32_t wanted = cut / HP_PRESCAN_STEP;
-  pthread_mutex_lock(&p->lock);
-  while (p->note_count <= wanted) {
-    if (p->note_count == p->note_capacity) {
-      uint32_t capacity = p->note_capacity ? 2 * p->note_capacity : 64;
-      hp_prescan_state *grown = hp_reallocate(p->notes, capacity * sizeof *grown);
-      if (!grown) break;
-      p->notes = grown;
-      p->note_capacity = capacity;
-    }
-    advance(&p->front, text, length, p->note_count * HP_PRESCAN_STEP, scripting);
-    p->notes[p->note_count++] = p->front;
-  }
-  /* Most cuts ascend. */
-  if (p->note_count > wanted && p->front.at <= cut) advance(&p->front, text, length, cut, scripting);
-  hp_prescan_state state = p->front;
-  for (uint32_t i = wanted < p->note_count ? wanted + 1 : p->note_count; state.at > cut && i > 0; i--) {
-    state = p->notes[i - 1];
-    if (state.at <= cut) break;
-    if (i == 1) state = (hp_prescan_state){0};
-  }
-  pthread_mutex_unlock(&p->lock);
-  return state;
-}
-
 bool hp_prescan_is_in_head(hp_prescan *p, const hp_request *request, uint32_t cut) {
   pthread_mutex_lock(&p->lock);
-  scan c = {&p->head, request->text, request->text + request->length, request->text + cut, request->scripting, true};
-  go_on(&c);
+  scan c = {.s = &p->head,
+            .text = request->text,
+            .end = request->text + request->length,
+            .target = request->text + cut,
+            .scripting = request->scripting,
+            .only_head = true};
+  hp_markup_scan_go_on(&c);
   bool inside = p->head.at >= cut;
   pthread_mutex_unlock(&p->lock);
   return inside;
-}
-
-void hp_prescan_skip(hp_prescan *p, uint32_t to) {
-  pthread_mutex_lock(&p->lock);
-  if (p->note_count && p->front.at < to) {
-    p->front = (hp_prescan_state){.at = to, .where = IN_DATA, .head = AFTER_HEAD};
-    while (p->note_count < p->note_capacity && p->note_count * (uint64_t)HP_PRESCAN_STEP <= to)
-      p->notes[p->note_count++] = p->front;
-  }
-  pthread_mutex_unlock(&p->lock);
-}
-
-/* Returns the namespace of the foreign element `level` elements below the top. */
-static uint8_t namespace_at(const hp_prescan_state *s, uint8_t level) {
-  if (s->depth < level || s->open[s->depth - level] == INTEGRATION) return HPAR_NAMESPACE_HTML;
-  return s->open[s->depth - level] == SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
-}
-
-void hp_prescan_at(hp_prescan *p, const hp_request *request, uint32_t cut, uint32_t limit, hp_start_state *state) {
-  hp_prescan_state s = noted(p, request->text, request->length, cut, request->scripting);
-  advance(&s, request->text, request->length, cut, request->scripting);
-  if (s.where == IN_COMMENT) state->inside = HP_INSIDE_COMMENT;
-  if (s.where == IN_RAW_TEXT) {
-    state->content = hp_raw_text_of(s.raw)->content;
-    state->raw_name = hp_raw_text_of(s.raw)->atom;
-  }
-  if (s.where != IN_DATA) {
-    scan c = {&s, request->text, request->text + request->length, request->text + limit, request->scripting, false};
-    if (s.where == IN_COMMENT)
-      in_comment(&c);
-    else
-      in_raw_text(&c);
-    state->first = s.where == IN_DATA ? s.at : limit == request->length ? 0 : HP_START_BEYOND;
-  }
-  if (s.head == IN_HEAD && !s.depth) state->mode = HP_IN_HEAD;
-  state->ns = namespace_at(&s, 1);
-  state->outer_ns = namespace_at(&s, 2);
 }

@@ -62,6 +62,9 @@ typedef void (*hp_predict_fn)(const hp_predictor_input *input, hp_start_state *s
 typedef struct hp_predictor { // value
   const char *name, *summary;
   hp_predict_fn predict; /* NULL: no prediction */
+  /* A worker has found that `to` is a token boundary in the body and not in foreign content. Any
+   * thread may call it. NULL: the predictor has no use for that. */
+  void (*skip)(struct hp_prescan *prescan, uint32_t to);
   /* An end tag without a start tag in the chunk reveals the state at the cut. The worker then
    * starts again after it. */
   bool restarts_after_end_tag;
@@ -109,7 +112,10 @@ HP_SHARED const hp_raw_text *hp_raw_text_named(const char *name, bool scripting)
 const hp_raw_text *hp_raw_text_of_atom(hp_atom atom);
 /* Converts between raw-text elements and their indices. */
 HP_SHARED uint8_t hp_raw_text_index(const hp_raw_text *raw);
-const hp_raw_text *hp_raw_text_of(uint8_t index);
+HP_SHARED const hp_raw_text *hp_raw_text_of(uint8_t index);
+/* Returns the atom of the name, in any case, that is at `at` and ends before `end`, or HP_NO_ATOM
+ * if names.h has no such name. */
+HP_SHARED hp_atom hp_name_at(const char *at, const char *end);
 /* Returns whether the tag that begins at `at` ends with "/>". */
 bool hp_is_self_closing(const char *at, const char *end);
 

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "speculation/prescan.h"
 #include "speculation/start.h"
 #include "speculation/strategy.h"
 #include "text/scan/scan.h"
@@ -342,8 +341,8 @@ void hp_worker_speculate_from_start(hp_worker *w, const hp_request *request, con
     speculate_doubtfully(w, request, plan, &chunk->start, chunk);
   else
     hp_worker_speculate(w, request, plan, &chunk->start, may_restart, chunk);
-  if (plan->prescan && !chunk->start.is_doubtful && ended_in_html(w, chunk))
-    hp_prescan_skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
+  if (plan->predictor->skip && plan->prescan && !chunk->start.is_doubtful && ended_in_html(w, chunk))
+    plan->predictor->skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
 }
 
 static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {

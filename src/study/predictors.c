@@ -1,15 +1,10 @@
 #include "study/predictors.h"
 
-#include "speculation/prescan.h"
 #include "speculation/start.h"
 #include "study/frequency.h"
 
 #include <hpar/study.h>
 #include <string.h>
-
-static void prescan(const hp_predictor_input *input, hp_start_state *state) {
-  if (input->prescan) hp_prescan_at(input->prescan, input->request, input->cut, input->reach, state);
-}
 
 static void oracle(const hp_predictor_input *input, hp_start_state *state) {
   uint8_t mode = state->mode;
@@ -22,11 +17,6 @@ static void mode_oracle(const hp_predictor_input *input, hp_start_state *state) 
   if (input->truth) state->mode = input->truth->mode;
 }
 
-static const hp_predictor of_prescan = {
-    .name = "prescan",
-    .summary = "a fast scan of all earlier text: comments, raw text, foreign content, the head",
-    .predict = prescan,
-    .restarts_after_end_tag = true};
 static const hp_predictor of_context = {
     .name = "context",
     .summary = "the data state, unless an end tag in the chunk shows the construct at its start",
@@ -40,8 +30,8 @@ const hp_predictor hp_oracle_predictor = {.name = "oracle",
                                           .predict = oracle,
                                           .asks_for_truth = true};
 
-static const hp_predictor *const predictors[] = {&hp_lookback_predictor, &of_prescan,   &of_context,
-                                                 &hp_data_predictor,     &of_frequency, &hp_oracle_predictor};
+static const hp_predictor *const predictors[] = {&hp_lookback_predictor, &hp_prescan_predictor, &of_context,
+                                                 &hp_data_predictor,     &of_frequency,         &hp_oracle_predictor};
 enum { PREDICTORS = sizeof predictors / sizeof *predictors };
 
 const hp_predictor *hp_predictor_named(const char *name) {

@@ -6,7 +6,7 @@
 
 #include "speculation/strategy.h"
 
-extern const hp_predictor hp_data_predictor, hp_oracle_predictor;
+extern const hp_predictor hp_data_predictor, hp_oracle_predictor, hp_prescan_predictor;
 extern const hp_mode_predictor hp_body_predictor, hp_initial_predictor, hp_mode_oracle_predictor;
 
 /* Return the predictor of this name, or NULL. */
