@@ -80,6 +80,13 @@ void hp_atoms_close(hp_atoms *atoms) {
   pthread_mutex_unlock(&atoms->lock);
 }
 
+hp_atom hp_known_atom_in_any_case(const char *bytes, size_t length) {
+  char lower[32];
+  if (length > sizeof lower) return HP_NO_ATOM;
+  for (size_t i = 0; i < length; i++) lower[i] = hp_ascii_lower(bytes[i]);
+  return hp_known_atom(lower, length, hp_name_key_of(lower, length));
+}
+
 hp_name hp_atom_name(const hp_atoms *atoms, hp_atom atom) {
   if (atom < HP_KNOWN_ATOMS) return (hp_name){hp_known_names[atom].bytes, hp_known_names[atom].length};
   return *slot_of(atoms, atom - HP_KNOWN_ATOMS);

@@ -120,6 +120,9 @@ static inline hp_atom hp_known_atom(const char *bytes, size_t length, hp_name_ke
   }
 }
 
+/* Does the same for a name in any case. */
+HP_SHARED hp_atom hp_known_atom_in_any_case(const char *bytes, size_t length);
+
 HP_SHARED hp_atom hp_intern_unknown(hp_interner *interner, const char *bytes, size_t length, hp_name_key key);
 
 /* Returns the atom of any name. Copies the bytes if the name is new. */

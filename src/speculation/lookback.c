@@ -299,7 +299,7 @@ static void make_known(hp_known_states *known, const view *v, const char *from, 
 static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
   const char *end = NULL;
   if (state->inside) end = comment_end(v, at);
-  if (state->raw_name) end = raw_text_end(v, at, hp_raw_text_of_atom(state->raw_name));
+  if (state->raw_name) end = raw_text_end(v, at, hp_raw_text_of_atom(state->raw_name, true));
   if (!end) return at;
   state->content = HP_CONTENT_DATA;
   state->raw_name = 0;
@@ -410,7 +410,7 @@ static const char *find_state(view *v, hp_known_states *known, hp_start_state *s
   } else if (!since && at < least && (least == v->text || !v->like_script)) {
     since = least;
   } else if (!since && v->like_script && (few_tags || at >= least)) { /* only strings */
-    begins_in(state, hp_raw_text_named("script", true));
+    begins_in(state, hp_raw_text_of_atom(HP_ATOM_SCRIPT, true));
     state->is_doubtful = true;
     since = at < least ? least : at;
   }
@@ -468,12 +468,9 @@ static void find_namespace(const view *v, hp_start_state *state) {
 }
 
 /* Returns whether a tag of this name may occur in a head, or begin or end it. */
-static bool fits_head(const char *name, const char *end) {
-  static const char *const names[] = {"link",     "script", "meta", "style", "noscript", "title",   "base",
-                                      "template", "head",   "body", "html",  "noframes", "bgsound", "basefont"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (hp_tag_is(name, end, names[i])) return true;
-  return false;
+static bool fits_head(const char *bytes, const char *end) {
+  const hp_atom name = hp_name_at(bytes, end);
+  return name == HP_ATOM_BODY || name == HP_ATOM_HTML || hp_may_be_in_head(name);
 }
 
 /* Returns whether the name at `at` is that of a custom element. */

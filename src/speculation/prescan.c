@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/target.h"
+#include "dom/tag.h"
 #include "speculation/start.h"
 #include "text/scan/scan.h"
 
@@ -9,7 +10,7 @@
 
 /*** markup ***/
 
-static const hp_raw_text raw_texts[] = {
+static const hp_raw_text raw_texts[HP_RAW_TEXTS] = {
     {"script", HP_ATOM_SCRIPT, HP_CONTENT_SCRIPT_DATA}, {"style", HP_ATOM_STYLE, HP_CONTENT_RAWTEXT},
     {"textarea", HP_ATOM_TEXTAREA, HP_CONTENT_RCDATA},  {"title", HP_ATOM_TITLE, HP_CONTENT_RCDATA},
     {"xmp", HP_ATOM_XMP, HP_CONTENT_RAWTEXT},           {"iframe", HP_ATOM_IFRAME, HP_CONTENT_RAWTEXT},
@@ -27,107 +28,70 @@ bool hp_tag_goes_on(const char *at, const char *end, const char *name) {
   return at < end && ends_name(*at);
 }
 
+hp_atom hp_name_at(const char *at, const char *end) {
+  enum { LONGEST = 16 }; /* of the names that predictors know */
+  const char *stop = end - at > LONGEST ? at + LONGEST + 1 : end, *name = at;
+  while (at < stop && !ends_name(*at)) at++;
+  return at < stop ? hp_known_atom_in_any_case(name, (size_t)(at - name)) : HP_NO_ATOM;
+}
+
 const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting) {
   enum { FIRST = 1 << ('s' - 'a') | 1 << ('t' - 'a') | 1 << ('x' - 'a') | 1 << ('i' - 'a') | 1 << ('n' - 'a') };
   unsigned letter = at < end ? (unsigned char)((*at | 0x20) - 'a') : 26;
-  if (letter >= 26 || !(FIRST >> letter & 1)) return NULL;
-  for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
-    if (at < end && (*at | 0x20) == raw_texts[i].name[0] && hp_tag_is(at, end, raw_texts[i].name))
-      return raw_texts[i].atom == HP_ATOM_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
+  return letter < 26 && FIRST >> letter & 1 ? hp_raw_text_of_atom(hp_name_at(at, end), scripting) : NULL;
+}
+
+const hp_raw_text *hp_raw_text_of_atom(hp_atom atom, bool scripting) {
+  for (int i = 0; i < HP_RAW_TEXTS; i++)
+    if (raw_texts[i].atom == atom) return atom == HP_ATOM_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
   return NULL;
-}
-
-hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting) {
-  const hp_raw_text *raw = hp_raw_text_at(at, end, scripting);
-  return raw ? raw->atom : 0;
-}
-
-const hp_raw_text *hp_raw_text_named(const char *name, bool scripting) {
-  for (size_t i = 0; i < sizeof raw_texts / sizeof *raw_texts; i++)
-    if (hp_ascii_equal_strings(name, raw_texts[i].name))
-      return raw_texts[i].atom == HP_ATOM_NOSCRIPT && !scripting ? NULL : &raw_texts[i];
-  return NULL;
-}
-
-const hp_raw_text *hp_raw_text_of_atom(hp_atom atom) {
-  size_t i = 0;
-  while (raw_texts[i].atom != atom) i++;
-  return &raw_texts[i];
 }
 
 uint8_t hp_raw_text_index(const hp_raw_text *raw) { return (uint8_t)(raw - raw_texts); }
 
 const hp_raw_text *hp_raw_text_of(uint8_t index) { return &raw_texts[index]; }
 
-hp_atom hp_name_at(const char *at, const char *end) {
-  char lower[32];
-  size_t length = 0;
-  for (; at + length < end && !ends_name(at[length]); length++) {
-    if (length == sizeof lower) return HP_NO_ATOM;
-    lower[length] = hp_ascii_lower(at[length]);
-  }
-  return at + length < end ? hp_known_atom(lower, length, hp_name_key_of(lower, length)) : HP_NO_ATOM;
-}
-
 bool hp_is_self_closing(const char *at, const char *end) {
   const char *close = memchr(at, '>', (size_t)(end - at));
   return close && close[-1] == '/';
 }
 
-static const char *const html_names[26][12] = {
-    ['a' - 'a'] = {"article", "aside", "abbr", "address", "area"},
-    ['b' - 'a'] = {"b", "br", "button", "body", "blockquote", "big"},
-    ['c' - 'a'] = {"center", "code", "cite"},
-    ['d' - 'a'] = {"div", "dd", "dl", "dt", "del"},
-    ['e' - 'a'] = {"em", "embed"},
-    ['f' - 'a'] = {"form", "footer", "figure", "fieldset"},
-    ['h' - 'a'] = {"h1", "h2", "h3", "h4", "h5", "h6", "hr", "header", "head"},
-    ['i' - 'a'] = {"img", "i", "input", "iframe", "ins"},
-    ['l' - 'a'] = {"li", "label", "link"},
-    ['m' - 'a'] = {"meta", "main", "menu"},
-    ['n' - 'a'] = {"nav", "noscript", "nobr"},
-    ['o' - 'a'] = {"option", "ol"},
-    ['p' - 'a'] = {"p", "pre", "picture"},
-    ['r' - 'a'] = {"ruby"},
-    ['s' - 'a'] = {"span", "strong", "section", "small", "select", "sup", "sub", "source", "s", "strike"},
-    ['t' - 'a'] = {"td", "tr", "tbody", "table", "th", "thead", "tt", "textarea"},
-    ['u' - 'a'] = {"ul", "u"},
-    ['v' - 'a'] = {"var", "video"},
-};
-static const char *const svg_names[26][8] = {
-    ['c' - 'a'] = {"circle", "clippath"},
-    ['d' - 'a'] = {"defs"},
-    ['e' - 'a'] = {"ellipse"},
-    ['f' - 'a'] = {"fegaussianblur", "feoffset", "feblend", "feflood", "fecolormatrix", "fecomposite", "foreignobject"},
-    ['g' - 'a'] = {"g"},
-    ['l' - 'a'] = {"line", "lineargradient"},
-    ['m' - 'a'] = {"mask"},
-    ['p' - 'a'] = {"path", "polygon", "polyline", "pattern"},
-    ['r' - 'a'] = {"rect", "radialgradient"},
-    ['s' - 'a'] = {"symbol", "stop"},
-    ['t' - 'a'] = {"tspan", "textpath"},
-    ['u' - 'a'] = {"use"},
-};
-/* All names begin with m. Elements that may contain HTML are missing. */
-static const char *const math_names[] = {"mrow",   "mi",     "mo",     "mn",       "mfrac",      "msup",     "msub",
-                                         "mstyle", "msqrt",  "mroot",  "msubsup",  "munder",     "mover",    "mtable",
-                                         "mtr",    "mtd",    "mspace", "mpadded",  "munderover", "mphantom", "mfenced",
-                                         "mtext",  "merror", "ms",     "menclose", "maction"};
-
-static bool is_one_of(const char *at, const char *end, const char *const *names, size_t count) {
-  for (size_t i = 0; i < count && names[i]; i++)
-    if (hp_tag_is(at, end, names[i])) return true;
-  return false;
+bool hp_may_be_in_head(hp_atom name) {
+  switch (name) {
+    case HP_ATOM_HEAD:
+    case HP_ATOM_NOSCRIPT:
+    case HP_ANY_METADATA: return true;
+    default: return false;
+  }
 }
 
+// clang-format off
+#define EACH_HTML_NAME(_) \
+  _(ARTICLE) _(ASIDE) _(ABBR) _(ADDRESS) _(AREA) _(B) _(BR) _(BUTTON) _(BODY) _(BLOCKQUOTE) _(BIG) _(CENTER) _(CODE) \
+  _(CITE) _(DIV) _(DD) _(DL) _(DT) _(DEL) _(EM) _(EMBED) _(FORM) _(FOOTER) _(FIGURE) _(FIELDSET) _(H1) _(H2) _(H3) \
+  _(H4) _(H5) _(H6) _(HR) _(HEADER) _(HEAD) _(IMG) _(I) _(INPUT) _(IFRAME) _(INS) _(LI) _(LABEL) _(LINK) _(META) \
+  _(MAIN) _(MENU) _(NAV) _(NOSCRIPT) _(NOBR) _(OPTION) _(OL) _(P) _(PRE) _(PICTURE) _(RUBY) _(SPAN) _(STRONG) \
+  _(SECTION) _(SMALL) _(SELECT) _(SUP) _(SUB) _(SOURCE) _(S) _(STRIKE) _(TD) _(TR) _(TBODY) _(TABLE) _(TH) _(THEAD) \
+  _(TT) _(TEXTAREA) _(UL) _(U) _(VAR) _(VIDEO)
+#define EACH_SVG_NAME(_) \
+  _(CIRCLE) _(CLIPPATH) _(DEFS) _(ELLIPSE) _(FEGAUSSIANBLUR) _(FEOFFSET) _(FEBLEND) _(FEFLOOD) _(FECOLORMATRIX) \
+  _(FECOMPOSITE) _(FOREIGNOBJECT) _(G) _(LINE) _(LINEARGRADIENT) _(MASK) _(PATH) _(POLYGON) _(POLYLINE) _(PATTERN) \
+  _(RECT) _(RADIALGRADIENT) _(SYMBOL) _(STOP) _(TSPAN) _(TEXTPATH) _(USE)
+/* Elements that may contain HTML are missing. */
+#define EACH_MATH_NAME(_) \
+  _(MROW) _(MI) _(MO) _(MN) _(MFRAC) _(MSUP) _(MSUB) _(MSTYLE) _(MSQRT) _(MROOT) _(MSUBSUP) _(MUNDER) _(MOVER) \
+  _(MTABLE) _(MTR) _(MTD) _(MSPACE) _(MPADDED) _(MUNDEROVER) _(MPHANTOM) _(MFENCED) _(MTEXT) _(MERROR) _(MS) \
+  _(MENCLOSE) _(MACTION)
+// clang-format on
+
 uint8_t hp_namespace_of_name(const char *at, const char *end) {
-  unsigned letter = (unsigned char)((*at | 0x20) - 'a');
-  if (letter >= 26) return HP_NO_NAMESPACE;
-  if (is_one_of(at, end, html_names[letter], sizeof *html_names / sizeof **html_names)) return HPAR_NAMESPACE_HTML;
-  if (is_one_of(at, end, svg_names[letter], sizeof *svg_names / sizeof **svg_names)) return HPAR_NAMESPACE_SVG;
-  if (letter == 'm' - 'a' && is_one_of(at, end, math_names, sizeof math_names / sizeof *math_names))
-    return HPAR_NAMESPACE_MATHML;
-  return HP_NO_NAMESPACE;
+  static const uint8_t namespaces[HP_KNOWN_ATOMS] = {
+#define HTML(name) [HP_ATOM_##name] = HPAR_NAMESPACE_HTML + 1,
+#define SVG(name) [HP_ATOM_##name] = HPAR_NAMESPACE_SVG + 1,
+#define MATH(name) [HP_ATOM_##name] = HPAR_NAMESPACE_MATHML + 1,
+      EACH_HTML_NAME(HTML) EACH_SVG_NAME(SVG) EACH_MATH_NAME(MATH)};
+  _Static_assert(HP_NO_NAMESPACE == UINT8_MAX, "the name without a namespace has 0 here");
+  return (uint8_t)(namespaces[hp_name_at(at, end)] - 1);
 }
 
 /*** known states ***/
@@ -278,19 +242,10 @@ const char *hp_markup_tag_end(scan *c, const char *at) {
 }
 
 /* Updates the state of the head after a tag. */
-static void tell_head(scan *c, const char *name, bool closer) {
-  static const char *const in_head[] = {"base",     "basefont", "bgsound", "link",  "meta",    "noframes",
-                                        "noscript", "script",   "style",   "title", "template"};
-  hp_prescan_state *s = c->s;
-  if (closer) {
-    if (hp_tag_is(name, c->end, "head")) s->head = HP_MARKUP_AFTER_HEAD;
-    return;
-  }
-  if (hp_tag_is(name, c->end, "html")) return;
-  bool head = hp_tag_is(name, c->end, "head");
-  for (size_t i = 0; !head && i < sizeof in_head / sizeof *in_head; i++)
-    head = *in_head[i] == (*name | 0x20) && hp_tag_is(name, c->end, in_head[i]);
-  s->head = head ? HP_MARKUP_IN_HEAD : HP_MARKUP_AFTER_HEAD;
+static void tell_head(scan *c, const char *bytes, bool closer) {
+  const hp_atom name = hp_name_at(bytes, c->end);
+  if (closer ? name != HP_ATOM_HEAD : name == HP_ATOM_HTML) return;
+  c->s->head = closer || !hp_may_be_in_head(name) ? HP_MARKUP_AFTER_HEAD : HP_MARKUP_IN_HEAD;
 }
 
 /* Processes a bracket in data. Leaves the scan after it. */

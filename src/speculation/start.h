@@ -104,18 +104,17 @@ static inline bool hp_tag_is(const char *at, const char *end, const char *name) 
 }
 /* Returns the raw-text element whose name is at `at`, or NULL. */
 HP_SHARED const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);
-/* Returns the name of the raw-text element whose name is at `at`, or 0. */
-HP_SHARED hp_atom hp_raw_text_name(const char *at, const char *end, bool scripting);
 /* Returns the raw-text element of this name, or NULL. */
-HP_SHARED const hp_raw_text *hp_raw_text_named(const char *name, bool scripting);
-/* Returns the raw-text element of this name. Requires: there is one. */
-const hp_raw_text *hp_raw_text_of_atom(hp_atom atom);
+HP_SHARED const hp_raw_text *hp_raw_text_of_atom(hp_atom atom, bool scripting);
+enum { HP_RAW_TEXTS = 9 };
 /* Converts between raw-text elements and their indices. */
 HP_SHARED uint8_t hp_raw_text_index(const hp_raw_text *raw);
 HP_SHARED const hp_raw_text *hp_raw_text_of(uint8_t index);
 /* Returns the atom of the name, in any case, that is at `at` and ends before `end`, or HP_NO_ATOM
  * if names.h has no such name. */
 HP_SHARED hp_atom hp_name_at(const char *at, const char *end);
+/* Returns whether the start tag may begin the head or belong to it. */
+bool hp_may_be_in_head(hp_atom name);
 /* Returns whether the tag that begins at `at` ends with "/>". */
 bool hp_is_self_closing(const char *at, const char *end);
 

@@ -119,7 +119,7 @@ static bool skip_tag(hp_tokenizer *tokenizer, const char *limit, char quote) {
 /* Skips the end tag of raw text that is empty: the skipped tag may have started such text. */
 static void skip_raw_text_end(hp_tokenizer *tokenizer, bool scripting) {
   const char *at = tokenizer->at, *end = tokenizer->end;
-  if (end - at < 3 || at[0] != '<' || at[1] != '/' || !hp_raw_text_name(at + 2, end, scripting)) return;
+  if (end - at < 3 || at[0] != '<' || at[1] != '/' || !hp_raw_text_at(at + 2, end, scripting)) return;
   const char *close = memchr(at, '>', (size_t)(end - at));
   if (close) tokenizer->at = close + 1;
 }

@@ -57,8 +57,9 @@ hp_boundary hp_classify_boundary(hp_tag_search *search, const char *text, uint32
   if (end[-1] != '>') return HP_BOUNDARY_TEXT;
   uint32_t tag = find_tag(search, text, cut, first);
   if (tag != NO_TAG && text[tag + 1] == '/') {
-    *raw_name = hp_raw_text_name(text + tag + 2, end, scripting);
-    if (*raw_name) return HP_BOUNDARY_RAW_TEXT;
+    const hp_raw_text *raw = hp_raw_text_at(text + tag + 2, end, scripting);
+    *raw_name = raw ? raw->atom : HP_NO_ATOM;
+    if (raw) return HP_BOUNDARY_RAW_TEXT;
   }
   return ends_comment(text, end) ? HP_BOUNDARY_COMMENT : HP_BOUNDARY_MARKUP;
 }

@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-static const char *const raw_texts[] = {"script", "style",   "textarea", "title",   "xmp",
-                                        "iframe", "noembed", "noframes", "noscript"};
-enum { RAW_TEXTS = sizeof raw_texts / sizeof *raw_texts, MOST = 1 + HP_ENUMERATED + RAW_TEXTS };
+enum { MOST = 1 + HP_ENUMERATED + HP_RAW_TEXTS };
 
 static const size_t steps[HPAR_CONVERGENCE_STEPS] = {1, 16, 64, 256, 1024, 4096};
 
@@ -46,8 +44,8 @@ static void open_hypotheses(followed *f) {
   hp_enumerate_ends(cut, ends);
   add(f, (hypothesis){.context = HPAR_CONTEXT_NONE, .at = cut->begin});
   for (int i = 0; i < HP_ENUMERATED; i++) add(f, (hypothesis){.context = contexts[i], .at = ends[i]});
-  for (int i = 0; i < RAW_TEXTS; i++) {
-    const hp_raw_text *raw = hp_raw_text_named(raw_texts[i], cut->scripting);
+  for (uint8_t i = 0; i < HP_RAW_TEXTS; i++) {
+    const hp_raw_text *raw = hp_raw_text_of_atom(hp_raw_text_of(i)->atom, cut->scripting);
     if (!raw) continue;
     add(f,
         (hypothesis){.context = HPAR_CONTEXT_RAW_TEXT, .at = cut->begin, .content = raw->content, .name = raw->atom});

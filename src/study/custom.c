@@ -30,11 +30,12 @@ static uint8_t mode_named(const char *name) {
 }
 
 static void inside_raw_text(const hp_request *request, const char *element, hp_start_state *state) {
-  const hp_raw_text *raw = element ? hp_raw_text_named(element, request->scripting) : NULL;
+  const hp_atom name = element ? hp_known_atom_in_any_case(element, strlen(element)) : HP_NO_ATOM;
+  const hp_raw_text *raw = hp_raw_text_of_atom(name, request->scripting);
   if (raw) {
     state->content = raw->content;
     state->raw_name = raw->atom;
-  } else if (element && hp_ascii_equal_strings(element, "plaintext")) {
+  } else if (name == HP_ATOM_PLAINTEXT) {
     state->first = HP_START_BEYOND;
   }
 }
