@@ -149,6 +149,43 @@ class Rewriter:
         output, self.stats = self._stream.close()
         return output
 
+    async def feed_async(self, data: Union[Buffer, str]) -> bytes:
+        """The same as feed(), with functions that may be asynchronous. The first call must be this one, too.
+
+        The rewriter waits for a function before it goes on, and the event loop goes on meanwhile. The object of the
+        function is valid until it returns. An exception, or a cancellation, closes the rewriter.
+
+        >>> async def rewrite_slowly():
+        ...     async def change(element):
+        ...         await asyncio.sleep(0)
+        ...         element.set('class', 'late')
+        ...     rewriter = hpar.Rewriter([('b', change)])
+        ...     return await rewriter.feed_async(b'<b>c') + await rewriter.close_async()
+        >>> import asyncio
+        >>> asyncio.run(rewrite_slowly())
+        b'<b class="late">c'
+        """
+        parts, last = await self._answer(self._stream.begin_feed(data))
+        return b"".join((*parts, last))
+
+    async def close_async(self) -> bytes:
+        """The same as close(), with functions that may be asynchronous."""
+        parts, (output, self.stats) = await self._answer(self._stream.begin_close())
+        return b"".join((*parts, output))
+
+    async def _answer(self, step: tuple[Any, Any]) -> tuple[list[bytes], Any]:
+        parts = []
+        output, awaitable = step
+        while awaitable is not None:
+            parts.append(output)
+            try:
+                result = await awaitable
+            except BaseException:
+                self._stream.abort()
+                raise
+            output, awaitable = self._stream.resume(result)
+        return parts, output
+
 
 def _read_options(encoding: Optional[str], fragment: Optional[str], scripting: bool, quirks: bool, filter: bool,
                   utf16: str, on_failure: str, limits: Optional[dict[str, int]]) -> dict[str, Any]:

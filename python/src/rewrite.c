@@ -51,6 +51,8 @@ typedef struct call {
   PyThreadState *saved;                /* while the thread has no lock */
   hp_py_end_function **ends;           /* those that wait for the ends of elements */
   PyObject *exception, *value, *trace; /* of the function that failed */
+  bool suspends;                       /* functions may return awaitables */
+  PyObject *awaited, *unit;            /* what a function has returned, and the object it has */
   struct call *outer;
 } call;
 
@@ -71,6 +73,13 @@ static hpar_status run(PyObject *function, int kind, void *unit, hp_py_end_funct
   PyEval_RestoreThread(c->saved);
   PyObject *argument = hp_py_new_unit(c->state->units[kind], unit, c->ends);
   PyObject *returned = argument ? PyObject_CallFunctionObjArgs(function, argument, NULL) : NULL;
+  if (returned && c->suspends && PyObject_HasAttrString(returned, "__await__")) {
+    c->awaited = returned;
+    c->unit = argument;
+    if (called) hp_py_drop_end_function(called);
+    c->saved = PyEval_SaveThread();
+    return HPAR_SUSPEND;
+  }
   hpar_status result = read_result(returned);
   if (argument) hp_py_end_unit(argument);
   Py_XDECREF(returned);
@@ -249,12 +258,28 @@ typedef struct stream {
   hp_py_buffer output;
   hp_py_kind kind;
   bool busy;
+  /* Of a call that waits for `awaited`, which a function has returned: its input or statistics, and
+   * the object of the function. */
+  PyObject *awaited, *unit;
+  bool has_piece, closes;
+  hp_py_piece piece;
+  hpar_rewrite_stats stats;
 } stream;
+
+/* The object of a function ends with the answer. */
+static void end_waiting(stream *s) {
+  if (s->unit) hp_py_end_unit(s->unit);
+  Py_CLEAR(s->unit);
+  Py_CLEAR(s->awaited);
+}
 
 /* Ends the stream, and drops what waits for the ends of elements. */
 static void end_stream(stream *s) {
   hpar_rewriter_destroy(s->rewriter);
   s->rewriter = NULL;
+  end_waiting(s);
+  if (s->has_piece) hp_py_release_piece(&s->piece);
+  s->has_piece = false;
   while (s->ends) hp_py_drop_end_function(s->ends);
 }
 
@@ -267,6 +292,8 @@ static int clear_stream(PyObject *self) {
 static int traverse_stream(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(((stream *)self)->rules);
+  Py_VISIT(((stream *)self)->awaited);
+  Py_VISIT(((stream *)self)->unit);
   for (const hp_py_end_function *f = ((stream *)self)->ends; f; f = f->next) Py_VISIT(f->function);
   return 0;
 }
@@ -313,15 +340,26 @@ PyObject *hp_py_start_rewrite(PyObject *module, PyObject *const *arguments, Py_s
   return NULL;
 }
 
-/* Feeds the bytes, or finishes for NULL. Returns false with an exception, which ends the stream. */
-static bool advance(stream *s, const char *bytes, size_t length, hpar_rewrite_stats *stats, hpar_status *status) {
-  call here = {.state = s->state, .ends = &s->ends, .saved = PyEval_SaveThread(), .outer = running};
+typedef enum step { FEED, FINISH, RESUME } step;
+
+/* Feeds the piece, finishes, or goes on with `answer`. Returns false with an exception, which ends
+ * the stream. With `suspends`, the status may be HPAR_SUSPEND, and `awaited` is set then. */
+static bool advance(stream *s, step step, bool suspends, hpar_status answer, hpar_status *status) {
+  call here = {
+      .state = s->state, .ends = &s->ends, .saved = PyEval_SaveThread(), .suspends = suspends, .outer = running};
   s->busy = true;
   running = &here;
-  *status = bytes ? hpar_rewriter_feed(s->rewriter, bytes, length) : hpar_rewriter_finish(s->rewriter, stats);
+  *status = step == FEED     ? hpar_rewriter_feed(s->rewriter, s->piece.bytes, s->piece.length)
+            : step == FINISH ? hpar_rewriter_finish(s->rewriter, &s->stats)
+                             : hpar_rewriter_resume(s->rewriter, answer);
   running = here.outer;
   PyEval_RestoreThread(here.saved);
+  s->awaited = here.awaited;
+  s->unit = here.unit;
+  if (*status == HPAR_SUSPEND) return true;
   s->busy = false;
+  if (s->has_piece) hp_py_release_piece(&s->piece);
+  s->has_piece = false;
   const bool passed = s->options.on_failure == HPAR_FAIL_PASS && *status >= HPAR_LIMIT_DEPTH;
   if (here.exception)
     PyErr_Restore(here.exception, here.value, here.trace);
@@ -359,26 +397,39 @@ static bool accept_kind(stream *s, const hp_py_piece *piece) {
   return !status;
 }
 
-static PyObject *feed_stream(PyObject *self, PyObject *data) {
-  stream *s = (stream *)self;
+/* Feeds a piece, and keeps it until the call is over. */
+static bool feed_piece(stream *s, PyObject *data, bool suspends, hpar_status *status) {
   hp_py_piece piece;
-  hpar_status status;
-  if (!hp_py_hold_piece(&piece, data)) return NULL;
-  bool fine = enter(s) && accept_kind(s, &piece);
-  if (fine && piece.length) fine = advance(s, piece.bytes, piece.length, NULL, &status);
-  hp_py_release_piece(&piece);
-  return fine ? output_of(s) : NULL;
+  *status = HPAR_OK;
+  if (!hp_py_hold_piece(&piece, data)) return false;
+  const bool fine = enter(s) && accept_kind(s, &piece);
+  if (!fine || !piece.length) {
+    hp_py_release_piece(&piece);
+    return fine;
+  }
+  s->piece = piece;
+  s->has_piece = true;
+  s->closes = false;
+  return advance(s, FEED, suspends, HPAR_OK, status);
 }
 
-/* Returns (output, statistics). */
-static PyObject *close_stream(PyObject *self, PyObject *ignored) {
+static PyObject *feed_stream(PyObject *self, PyObject *data) {
   stream *s = (stream *)self;
   hpar_status status;
-  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
-  (void)ignored;
-  if (!enter(s) || !advance(s, NULL, 0, &stats, &status)) return NULL;
+  return feed_piece(s, data, false, &status) ? output_of(s) : NULL;
+}
+
+static bool finish_stream(stream *s, bool suspends, hpar_status *status) {
+  if (!enter(s)) return false;
+  s->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT};
+  s->closes = true;
+  return advance(s, FINISH, suspends, HPAR_OK, status);
+}
+
+/* Returns (output, statistics) of a stream that has finished. */
+static PyObject *result_of(stream *s, hpar_status status) {
   end_stream(s);
-  PyObject *bytes = output_of(s), *counts = bytes ? stats_of(&stats) : NULL, *result = NULL;
+  PyObject *bytes = output_of(s), *counts = bytes ? stats_of(&s->stats) : NULL, *result = NULL;
   if (counts && hp_py_put_text(counts, "failure", status ? hpar_status_text(status) : NULL))
     result = PyTuple_Pack(2, bytes, counts);
   Py_XDECREF(bytes);
@@ -386,9 +437,79 @@ static PyObject *close_stream(PyObject *self, PyObject *ignored) {
   return result;
 }
 
+static PyObject *close_stream(PyObject *self, PyObject *ignored) {
+  stream *s = (stream *)self;
+  hpar_status status;
+  (void)ignored;
+  return finish_stream(s, false, &status) ? result_of(s, status) : NULL;
+}
+
+/*** functions that wait ***/
+
+/* A stream suspends from its beginning on. */
+static bool let_suspend(stream *s) {
+  if (s->options.suspends || s->kind != HP_PY_NO_PIECE || !s->rewriter || s->busy) return true;
+  s->options.suspends = true;
+  const hpar_status status =
+      hpar_rewriter_begin(s->rewriter, ((rules *)s->rules)->set, &s->options, hp_py_write, &s->output);
+  if (status) hp_py_raise(s->state, status, hpar_rewriter_error(s->rewriter)->text);
+  return !status;
+}
+
+/* Returns (output or the result of close, None), or (output, awaitable). */
+static PyObject *step_of(stream *s, hpar_status status) {
+  const bool waits = status == HPAR_SUSPEND;
+  PyObject *output = !waits && s->closes ? result_of(s, status) : output_of(s);
+  PyObject *step = output ? PyTuple_Pack(2, output, waits ? s->awaited : Py_None) : NULL;
+  Py_XDECREF(output);
+  return step;
+}
+
+static PyObject *begin_feed(PyObject *self, PyObject *data) {
+  stream *s = (stream *)self;
+  hpar_status status;
+  return let_suspend(s) && feed_piece(s, data, s->options.suspends, &status) ? step_of(s, status) : NULL;
+}
+
+static PyObject *begin_close(PyObject *self, PyObject *ignored) {
+  stream *s = (stream *)self;
+  hpar_status status;
+  (void)ignored;
+  return let_suspend(s) && finish_stream(s, s->options.suspends, &status) ? step_of(s, status) : NULL;
+}
+
+/* resume(result of the awaitable) */
+static PyObject *resume_stream(PyObject *self, PyObject *result) {
+  stream *s = (stream *)self;
+  hpar_status status;
+  if (!s->awaited) {
+    PyErr_SetString(s->state->error, "no function waits");
+    return NULL;
+  }
+  const hpar_status answer = read_result(result);
+  end_waiting(s);
+  if (answer == HPAR_ERROR_CALLBACK) {
+    end_stream(s);
+    return NULL;
+  }
+  return advance(s, RESUME, true, answer, &status) ? step_of(s, status) : NULL;
+}
+
+/* Ends the stream: the awaitable has failed. */
+static PyObject *abort_stream(PyObject *self, PyObject *ignored) {
+  stream *s = (stream *)self;
+  (void)ignored;
+  if (s->awaited) end_stream(s);
+  return Py_NewRef(Py_None);
+}
+
 static PyMethodDef stream_methods[] = {
     {"feed", feed_stream, METH_O, NULL},
     {"close", close_stream, METH_NOARGS, NULL},
+    {"begin_feed", begin_feed, METH_O, NULL},
+    {"begin_close", begin_close, METH_NOARGS, NULL},
+    {"resume", resume_stream, METH_O, NULL},
+    {"abort", abort_stream, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -150,6 +150,87 @@ class Rewriters(unittest.TestCase):
             self.assertEqual(self.rewritten([PAGE[:cut], PAGE[cut:]], rules), (expected, stats), cut)
         self.assertEqual(self.rewritten(PAGE.decode(), rules)[0], expected)
 
+    def test_asynchronous_functions(self):
+        log = []
+
+        def rules(is_late):
+            def function(name, edit):
+                def now(unit):
+                    log.append(name)
+                    edit(unit)
+
+                async def late(unit):
+                    log.append(name)
+                    await asyncio.sleep(0)
+                    edit(unit)
+                    await asyncio.sleep(0)
+                return late if is_late else now
+
+            def element(unit):
+                unit.set("n", str(len(unit.attributes)))
+                unit.on_end(function("on_end", lambda end: end.after("|")))
+            return [("*", function("element", element)), ("*", "element:end", function("end", lambda e: e.before("/"))),
+                    (None, "text", function("text", lambda text: text.before("{"))),
+                    (None, "comment", function("comment", lambda comment: comment.set_text("new"))),
+                    (None, "doctype", function("doctype", lambda doctype: None)),
+                    (None, "end", function("document", lambda end: end.append("E")))]
+
+        async def rewritten(pieces):
+            rewriter = hpar.Rewriter(rules(True))
+            output = b"".join([await rewriter.feed_async(piece) for piece in pieces]) + await rewriter.close_async()
+            return output, rewriter.stats
+        for pieces in ([PAGE], [bytes([byte]) for byte in PAGE], [PAGE[:20], bytearray(PAGE[20:])], list(PAGE.decode())):
+            log.clear()
+            expected, calls = self.rewritten(pieces, rules(False)), list(log)
+            log.clear()
+            self.assertEqual(asyncio.run(rewritten(pieces)), expected)
+            self.assertEqual(log, calls)
+        self.assertEqual(set(log), {"element", "on_end", "end", "text", "comment", "doctype", "document"})
+
+    def test_answers(self):
+        async def answer(result, error=None):
+            await asyncio.sleep(0)
+            if error:
+                raise error
+            return result
+
+        async def rewritten(function):
+            rewriter = hpar.Rewriter([("b", function)])
+            try:
+                return await rewriter.feed_async(b"<b><b>c") + await rewriter.close_async()
+            finally:
+                self.assertRaises(hpar.Error, rewriter.feed, b"x")
+        seen = []
+        self.assertEqual(asyncio.run(rewritten(lambda e: seen.append(e.name) or answer("retire"))), b"<b><b>c")
+        self.assertEqual(seen, ["b"])
+        self.assertRaises(KeyError, asyncio.run, rewritten(lambda e: answer(None, KeyError())))
+        self.assertRaises(TypeError, asyncio.run, rewritten(lambda e: answer(3)))
+
+        async def two(other):
+            rewriter = hpar.Rewriter([("b", lambda e: waits)])
+            waits = asyncio.get_running_loop().create_future()
+            task = asyncio.ensure_future(rewriter.feed_async(b"<b>"))
+            await asyncio.sleep(0)
+            self.assertRaisesRegex(hpar.Error, "another call", rewriter.feed, b"x")
+            other(task, waits)
+            return await task
+        self.assertEqual(asyncio.run(two(lambda task, waits: waits.set_result(None))), b"<b>")
+        self.assertRaises(asyncio.CancelledError, asyncio.run, two(lambda task, waits: task.cancel()))
+
+        # Without the asynchronous call, a coroutine is no answer.
+        rewriter, coroutine = hpar.Rewriter([("b", lambda e: coroutine)]), answer(None)
+        self.assertRaisesRegex(TypeError, "must return None", rewriter.feed, b"<b>")
+        coroutine.close()
+
+        async def kept():
+            owner = hpar.Rewriter([("b", lambda e: asyncio.get_running_loop().create_future())])
+            task = asyncio.ensure_future(owner.feed_async(b"<b>"))
+            await asyncio.sleep(0)
+            return weakref.ref(task)
+        lost = asyncio.run(kept())
+        gc.collect()
+        self.assertIsNone(lost())
+
     def test_surrogates(self):
         self.assertEqual(hpar.rewrite("a\ud800b", []), "a\ufffdb".encode())
         self.assertEqual(self.rewritten(["a\ud800b"], [])[0], "a\ufffdb".encode())
