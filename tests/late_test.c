@@ -11,6 +11,7 @@
  * is therefore a place in the text. */
 
 #include "check.h"
+#include "runtime/units.h"
 #include "speculation/worker.h"
 #include "support/buffer.h"
 #include "support/compare.h"
@@ -46,7 +47,6 @@ static long long longest_delay; /* ns after the time of the sequential parse */
 /* Stops the thread that makes the chosen call. */
 static void stop_here(uint32_t at) {
   if (pthread_equal(pthread_self(), main_thread)) return;
-  if (at >= HP_PROGRESS_OF_SLICES && !stops_slices) return;
   if ((at == HP_PROGRESS_OF_COMPOSITIONS) != stops_compositions) return;
   if (atomic_fetch_sub(&calls_before_stop, 1) != 0) return;
   if (only_sleeps) {
@@ -60,6 +60,10 @@ static void stop_here(uint32_t at) {
   while ((failed = sem_timedwait(&release, &until)) && errno == EINTR) {
   }
   if (failed) atomic_fetch_add(&timeouts, 1);
+}
+
+static void stop_at_unit(void) {
+  if (stops_slices) stop_here(HP_PROGRESS_OF_PARTS);
 }
 
 static uint32_t stop_at_token(uint32_t at) {
@@ -378,6 +382,7 @@ int main(int count, char **arguments) {
   CHECK_EQ(hpar_parser_create(&sequential_parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&sequential), HPAR_OK);
   hp_worker_hook_progress(stop_at_token);
+  hp_unit_set_hook(stop_at_unit);
   unsigned places = compare_full() ? ALL_PLACES : PLACES * compare_scale() / 100;
   const unsigned least = compare_scale() < 100 ? LEAST_PLACES / 2 : LEAST_PLACES;
   every_case(places < least ? least : places, first, step ? step : 1);

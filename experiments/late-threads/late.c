@@ -19,6 +19,7 @@
 #include "../page.h"
 #include "dom/node.h"
 #include "programs/hpar/equal.h"
+#include "runtime/units.h"
 #include "speculation/worker.h"
 
 #include <errno.h>
@@ -94,9 +95,9 @@ static void sleep_here(void) {
   if (atomic_exchange(&second.is_armed, false)) sleep_until_woken(&woken);
 }
 
-/* The library calls it in each thread of the pool: before the thread takes its part of the text, in
- * its slices, and at its tokens. In the main thread, it calls it before and after that leaves the
- * pool. Returns the offset of the next call at a token. */
+/* The library calls it in each thread of the pool: before the thread takes its part of the text,
+ * and at its tokens. In the main thread, it calls it before and after that leaves the pool. Returns
+ * the offset of the next call at a token. */
 static uint32_t note(uint32_t at) {
   uint32_t next = at + HP_PROGRESS_BYTES;
   if (at == HP_PROGRESS_OF_LEAVING) leaving.begin = read_clock(CLOCK_MONOTONIC);
@@ -106,10 +107,6 @@ static uint32_t note(uint32_t at) {
     if (second.at.slice == START) sleep_here();
     return next;
   }
-  if (at >= HP_PROGRESS_OF_SLICES) {
-    if (second.slices++ == second.at.slice) sleep_here();
-    return next;
-  }
   if (!second.first) second.first = second.last = at;
   if (at > second.last) second.last = at;
   if (!second.is_armed || second.at.slice != NO_SLICE) return next;
@@ -117,6 +114,10 @@ static uint32_t note(uint32_t at) {
   if (at < target) return target < next ? target : next;
   sleep_here();
   return next;
+}
+
+static void note_unit(void) {
+  if (!pthread_equal(pthread_self(), main_thread) && second.slices++ == second.at.slice) sleep_here();
 }
 
 /*** parses ***/
@@ -323,6 +324,7 @@ static bool measure(const page *p, size_t places, size_t repetitions) {
 static bool open_all(void) {
   main_thread = pthread_self();
   hp_worker_hook_progress(note);
+  hp_unit_set_hook(note_unit);
   sem_init(&woken, 0, 0);
   return !hpar_parser_create(&parser) && !hpar_parser_create(&sequential_parser) && !hpar_document_create(&document) &&
          !hpar_document_create(&sequential);

@@ -3,7 +3,7 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "rewrite/state.h"
-#include "runtime/crew.h"
+#include "runtime/units.h"
 
 #include <hpar/parse.h>
 #include <stdatomic.h>
@@ -18,9 +18,7 @@ typedef struct many_job {
   hpar_rewriter **rewriters; /* by thread */
   hpar_page_callback callback;
   void *context;
-  _Atomic uint8_t *is_done; /* by page; NULL without a callback */
-  _Atomic unsigned reports; /* 1: a thread is in report_pages; a word, for RISC-V */
-  size_t reported;          /* of that thread */
+  hp_unit_state *states; /* by page; NULL without a callback */
 } many_job;
 
 static hpar_rewrite_page page_at(const many_job *j, size_t index) {
@@ -51,25 +49,18 @@ static void rewrite_page(const many_job *j, size_t index, hpar_rewriter *rewrite
   write_result(j, index, &page);
 }
 
-/* Reports the finished pages whose predecessors are reported. A thread that finds another one here
- * leaves its page to that one. */
-static void report_pages(many_job *j) {
-  for (;;) {
-    if (atomic_exchange(&j->reports, 1)) return;
-    size_t i = j->reported;
-    for (; i < j->count && atomic_load(&j->is_done[i]); i++) j->callback(i, hp_sized_at(j->pages, i), j->context);
-    j->reported = i;
-    atomic_store(&j->reports, 0);
-    if (i == j->count || !atomic_load(&j->is_done[i])) return;
-  }
+static void run_page(void *context, size_t index, unsigned thread, hp_unit_steps *steps) {
+  const many_job *j = context;
+  (void)steps;
+  rewrite_page(j, index, j->rewriters[thread]);
 }
 
-static void run_page(void *context, size_t index, unsigned thread) {
-  many_job *j = context;
-  rewrite_page(j, index, j->rewriters[thread]);
-  if (!j->callback) return;
-  atomic_store(&j->is_done[index], true);
-  report_pages(j);
+/* Reports a page in order. A thread that finds another one here leaves its page to that one. */
+static hp_admission report_page(void *context, size_t index, size_t first) {
+  const many_job *j = context;
+  (void)first;
+  j->callback(index, hp_sized_at(j->pages, index), j->context);
+  return HP_ADMIT_NOW;
 }
 
 /* Makes a rewriter for each thread. Returns the number of threads that have one. */
@@ -113,18 +104,24 @@ static hpar_status rewrite_all(many_job *j) {
   hp_crew crew = {0};
   unsigned useful = j->count < executor.threads ? (unsigned)j->count : executor.threads;
   unsigned prepared = hp_crew_prepare(&crew, &executor, useful), threads = make_rewriters(j, prepared ? prepared : 1);
-  if (j->callback) j->is_done = hp_allocate_zeroed(j->count * sizeof *j->is_done);
+  if (j->callback) j->states = hp_allocate_zeroed(j->count * sizeof *j->states);
   j->held = hp_allocate(j->count * sizeof *j->held);
-  bool runs = threads && j->held && (!j->callback || j->is_done);
+  bool runs = threads && j->held && (!j->callback || j->states);
   if (runs) {
     hold_rules(j);
-    hp_crew_run_units(&crew, &executor, threads, j->count, run_page, j);
+    static const hp_unit_client silent = {.run = run_page}, reporting = {.run = run_page, .admit = report_page};
+    hp_unit_queue queue = {.client = j->callback ? &reporting : &silent,
+                           .job = j,
+                           .count = j->count,
+                           .states = j->states,
+                           .consumers = threads};
+    hp_unit_queue_run(&queue, &crew, &executor, threads, false);
     drop_rules(j);
   }
   hp_crew_close(&crew);
   for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j->rewriters[i]);
   hp_free(j->rewriters);
-  hp_free((void *)j->is_done);
+  hp_free((void *)j->states);
   hp_free(j->held);
   return runs ? HPAR_OK : HPAR_ERROR_MEMORY;
 }

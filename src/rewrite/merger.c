@@ -90,7 +90,7 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
 }
 
 static bool is_done(const hp_rewrite_team *t, const hp_chunk *chunk) {
-  return atomic_load_explicit(&t->slots[chunk->slot].state, memory_order_acquire) == HP_SLOT_IS_DONE;
+  return hp_unit_is_published(&t->slots[chunk->slot].state);
 }
 
 /* Returns the time of the merger for a chunk. */
@@ -166,10 +166,9 @@ static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
 
 /* The first chunk in flight needs no result any more. */
 static void release(hp_rewrite_team *t, const hp_chunk *chunk) {
-  int state = HP_SLOT_RUNS;
-  _Atomic int *of_slot = &t->slots[chunk->slot].state;
+  hp_unit_state *state = &t->slots[chunk->slot].state;
   hp_chunks_remove_first(&t->chunks);
-  if (!atomic_compare_exchange_strong(of_slot, &state, HP_SLOT_DROPPED)) atomic_store(of_slot, HP_SLOT_FREE);
+  if (!hp_unit_give_up(state)) hp_unit_free(state);
 }
 
 /* Adopts the first chunk in flight, if its worker has a result. */

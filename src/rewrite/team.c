@@ -184,7 +184,7 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
   hp_prescan_begin(&t->prescan);
   t->quirks = r->outline.quirks;
   if (t->words) r->matching.matcher.watch = &t->learning.watch;
-  for (uint32_t i = 0; i < t->slot_count; i++) atomic_store(&t->slots[i].state, HP_SLOT_FREE);
+  for (uint32_t i = 0; i < t->slot_count; i++) hp_unit_free(&t->slots[i].state);
   t->is_past_begin = false;
   t->exact.ns = t->exact.bytes = 0;
   t->wasted = 0;

@@ -21,7 +21,7 @@
 #include "rewrite/chunks.h"
 #include "rewrite/parallel.h"
 #include "rewrite/speculation.h"
-#include "runtime/crew.h"
+#include "runtime/units.h"
 #include "speculation/prescan.h"
 
 #include <stdatomic.h>
@@ -29,17 +29,10 @@
 /* The number of sets in a prediction; slots for each thread; bytes. */
 enum { HP_REWRITE_PREDICTION = 4 + HP_MAX_ALTERNATIVES, HP_REWRITE_SLOTS = 4, HP_REWRITE_CHECKPOINT = 16 << 10 };
 
-typedef enum hp_slot_state {
-  HP_SLOT_FREE,
-  HP_SLOT_RUNS,
-  HP_SLOT_IS_DONE, /* release: the log is complete */
-  HP_SLOT_DROPPED  /* a worker writes it, and no thread needs the result */
-} hp_slot_state;
-
 /* A chunk in flight, and the results of its worker. */
 typedef struct hp_rewrite_slot {
   hp_rewrite_chunk chunk;
-  _Atomic int state; /* hp_slot_state */
+  hp_unit_state state; /* given up: a worker writes it, and no thread needs the result */
 } hp_rewrite_slot;
 
 typedef struct hp_rewrite_worker {

@@ -9,10 +9,8 @@
 
 /* Returns a slot that no chunk uses, and reserves it. */
 static hp_rewrite_slot *find_slot(hp_rewrite_team *t) {
-  for (uint32_t i = 0; i < HP_REWRITE_SLOTS * t->active; i++) {
-    int state = HP_SLOT_FREE;
-    if (atomic_compare_exchange_strong(&t->slots[i].state, &state, HP_SLOT_RUNS)) return &t->slots[i];
-  }
+  for (uint32_t i = 0; i < HP_REWRITE_SLOTS * t->active; i++)
+    if (hp_unit_claim(&t->slots[i].state)) return &t->slots[i];
   return NULL;
 }
 
@@ -23,7 +21,7 @@ hp_claim hp_rewrite_team_claim(hp_rewrite_team *t, size_t most_bytes, hp_chunk *
   if (!s) return HP_CLAIM_LATER;
   const unsigned percent = atomic_load(&t->published.alternatives) ? PERCENT_WITH_ALTERNATIVES : PERCENT;
   hp_claim claim = hp_chunks_claim(&t->chunks, (uint32_t)(s - t->slots), percent, most_bytes, chunk);
-  if (claim != HP_CLAIM_MADE) atomic_store(&s->state, HP_SLOT_FREE);
+  if (claim != HP_CLAIM_MADE) hp_unit_free(&s->state);
   return claim;
 }
 
@@ -50,7 +48,7 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
   hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->published.passed, chunk);
   if (!thread) t->counters.worker_ns += hp_now() - begin;
   hp_rewrite_team_note(t, HP_EVENT_PARSE, thread, claimed->number, event, chunk->cut, chunk->limit);
-  if (atomic_exchange(&s->state, HP_SLOT_IS_DONE) == HP_SLOT_DROPPED) atomic_store(&s->state, HP_SLOT_FREE);
+  if (!hp_unit_publish(&s->state)) hp_unit_free(&s->state);
 }
 
 /* Waits while too many chunks are in flight, if the merger runs. A caller's executor may start it

@@ -8,20 +8,6 @@
 
 enum { WORD_BITS = 64 };
 
-/*** items ***/
-
-bool hp_claim_item(_Atomic uint64_t *claimed, unsigned index) {
-  uint64_t bit = UINT64_C(1) << index % WORD_BITS;
-  hp_turn();
-  return !(atomic_fetch_or_explicit(&claimed[index / WORD_BITS], bit, memory_order_acquire) & bit);
-}
-
-void hp_mark_item(_Atomic uint64_t *finished, unsigned index) {
-  uint64_t bit = UINT64_C(1) << index % WORD_BITS;
-  hp_turn();
-  atomic_fetch_or_explicit(&finished[index / WORD_BITS], bit, memory_order_release);
-}
-
 /*** executors ***/
 
 hp_executor hp_executor_of_call(hpar_run_callback run, void *context, unsigned threads) {
@@ -46,7 +32,10 @@ typedef struct task_set {
 static void run_task(void *context, unsigned index) {
   task_set *tasks = context;
   if (index >= tasks->count) return;
-  if (hp_claim_item(tasks->started, index)) tasks->work(tasks->context, index);
+  const uint64_t bit = UINT64_C(1) << index % WORD_BITS;
+  hp_turn();
+  if (!(atomic_fetch_or_explicit(&tasks->started[index / WORD_BITS], bit, memory_order_acquire) & bit))
+    tasks->work(tasks->context, index);
 }
 
 void hp_crew_run_by_caller(const hp_executor *executor, unsigned threads, hp_work work, void *context) {
@@ -181,23 +170,4 @@ void hp_crew_run(hp_crew *crew, const hp_executor *executor, unsigned threads, h
   } else {
     while (threads--) work(context, threads);
   }
-}
-
-typedef struct unit_run {
-  hp_unit_work work;
-  void *job;
-  size_t count;
-  _Atomic size_t next; /* the next unit to claim */
-} unit_run;
-
-static void run_units(void *context, unsigned thread) {
-  unit_run *r = context;
-  for (size_t i; (i = atomic_fetch_add_explicit(&r->next, 1, memory_order_relaxed)) < r->count;)
-    r->work(r->job, i, thread);
-}
-
-void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count, hp_unit_work work,
-                       void *job) {
-  unit_run r = {.work = work, .job = job, .count = count};
-  hp_crew_run(crew, executor, threads, run_units, &r);
 }

@@ -4,7 +4,7 @@
 /* The threads of a parser, a rewriter or a call, and how they do its work.
  *
  * A run calls one function on each of its threads. Thread 0 is the thread that calls the library.
- * The function claims what the thread does; hp_crew_run_units claims for it. The executor decides
+ * The function claims what the thread does, mostly as units (units.h). The executor decides
  * where the threads come from: from the crew's pool, or from the caller, or there is only thread 0.
  *
  * A run ends when all its threads have returned. Or the calling thread does the rest of the work
@@ -68,12 +68,6 @@ void hp_crew_run(hp_crew *crew, const hp_executor *executor, unsigned threads, h
  * executor has left out. */
 void hp_crew_run_by_caller(const hp_executor *executor, unsigned threads, hp_work work, void *context);
 
-/* Does one unit of a job. */
-typedef void (*hp_unit_work)(void *job, size_t unit, unsigned thread);
-/* Does all units below `count`, each one once. Each thread claims the next one when it has none. */
-void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count, hp_unit_work work,
-                       void *job);
-
 /*** runs on the pool, beside which the calling thread does other work ***/
 
 /* Returns the pool; NULL: the crew has no threads. */
@@ -100,13 +94,5 @@ bool hp_crew_has_stragglers(const hp_crew *crew);
 /* Returns the stragglers for an object that must outlive them: the caller holds them. NULL: there
  * are none. */
 hp_stragglers *hp_crew_lend_stragglers(const hp_crew *crew);
-
-/*** items that threads claim in any order ***/
-
-/* Claims item `index` of a set whose claimed items have their bit set. Returns false if another
- * thread has claimed it. */
-bool hp_claim_item(_Atomic uint64_t *claimed, unsigned index);
-/* Marks an item as finished: release. */
-void hp_mark_item(_Atomic uint64_t *finished, unsigned index);
 
 #endif

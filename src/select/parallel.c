@@ -5,7 +5,7 @@
 
 #include "base/call.h"
 #include "base/memory.h"
-#include "runtime/crew.h"
+#include "runtime/units.h"
 #include "select/parse.h"
 #include "select/walk.h"
 
@@ -42,6 +42,7 @@ typedef struct job {
   uint64_t extent; /* of the tree below `top`, in units of references */
   range *ranges;
   uint32_t range_count;
+  hp_unit_queue queue;
 } job;
 
 static void take_sample(job *j, hp_ref ref, uint64_t *distance) {
@@ -96,18 +97,19 @@ static bool visit(void *context, const hp_subject *subject, bool accepts) {
   return !accepts || !hp_report_matches(&v->matcher, subject->ref, keep_match, v->range);
 }
 
-static void match_range(void *context, size_t unit, unsigned thread) {
-  const job *j = context;
+static void match_range(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
+  job *j = context;
   range own = j->ranges[unit]; /* another thread writes to the range beside it */
   visitor v = {.range = &own};
   hp_walk walk;
-  (void)thread;
+  (void)thread, (void)steps;
   hpar_status status = hp_matcher_open(&v.matcher, j->set, j->document, j->top);
   v.matcher.language = j->language;
   if (j->checked.slots) v.matcher.checked = &j->checked;
   hp_walk_open(&walk, &v.matcher);
   if (!status) status = hp_walk_range(&walk, j->top, own.first, own.end, visit, &v);
   if (status) own.status = status;
+  if (own.status) hp_unit_queue_cancel(&j->queue); /* the selection fails */
   hp_walk_close(&walk);
   hp_matcher_close(&v.matcher);
   j->ranges[unit] = own;
@@ -132,7 +134,9 @@ static bool make_ranges(job *j, unsigned threads) {
 static void match_ranges(job *j, const hp_executor *executor) {
   hp_crew crew = {0};
   unsigned threads = hp_crew_prepare(&crew, executor, executor->threads);
-  hp_crew_run_units(&crew, executor, threads ? threads : 1, j->range_count, match_range, j);
+  static const hp_unit_client client = {.run = match_range};
+  j->queue = (hp_unit_queue){.client = &client, .job = j, .count = j->range_count};
+  hp_unit_queue_run(&j->queue, &crew, executor, threads ? threads : 1, false);
   hp_crew_close(&crew);
 }
 

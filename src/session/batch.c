@@ -100,8 +100,9 @@ static void parse_input(batch_job *job, const hp_config *config, size_t index, u
   if (document) hp_document_end_use(document);
 }
 
-static void parse_queued(void *context, size_t place, unsigned thread) {
+static void parse_queued(void *context, size_t place, unsigned thread, hp_unit_steps *steps) {
   batch_job *job = context;
+  (void)steps;
   place += job->first;
   parse_input(job, &job->config, job->queue ? job->queue[place].index : place, thread);
 }
@@ -209,7 +210,8 @@ static void run_on_threads(batch_job *job, unsigned threads) {
   const hp_executor *executor = &job->config.parallel.executor;
   const unsigned prepared = job->first ? hp_team_threads(&session->team, executor, threads) : threads;
   threads = prepared < 1 ? 1 : prepared;
-  hp_crew_run_units(&session->crew, executor, threads, count, parse_queued, job);
+  static const hp_unit_client client = {.run = parse_queued};
+  hp_crew_run_units(&session->crew, executor, threads, count, &client, job);
   if (job->bound && hp_crew_refused_binding(&session->crew)) job->not_bound = true;
 }
 
@@ -222,7 +224,7 @@ static void run(batch_job *job, unsigned threads) {
 #else
 static void run(batch_job *job, unsigned threads) {
   (void)threads;
-  for (size_t i = 0; i < job->request->count; i++) parse_queued(job, i, 0);
+  for (size_t i = 0; i < job->request->count; i++) parse_queued(job, i, 0, NULL);
 }
 #endif
 

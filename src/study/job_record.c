@@ -142,7 +142,7 @@ static void complete(hp_job *job) {
     if (!c->limit) hp_chunk_queue_place(job->queue, i);
     if (i >= job->position.chunk)
       add_unmerged(&job->merger, c->cut, c->limit, i ? HPAR_CHUNK_UNREACHED : HPAR_CHUNK_EXACT);
-    if (atomic_load_explicit(&c->done, memory_order_acquire) && c->work) record_work(record, c, number);
+    if (hp_unit_is_complete(&c->unit) && c->work) record_work(record, c, number);
     number++;
   }
 }

@@ -74,7 +74,7 @@ void hp_take_ascii(hp_text_slice *s, const byte *source) {
 }
 
 void hp_decode_forward(hp_text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
-                       _Atomic uint32_t *steps) {
+                       hp_unit_steps *steps) {
   const byte *at = s->begin;
   char *out = s->place;
   size_t count = 0;
@@ -88,7 +88,7 @@ void hp_decode_forward(hp_text_slice *s, const hp_encoding *encoding, const byte
     at = d.decode(&d, at, stop, stop == s->end, &out);
     if (out - s->place > most) s->status = HPAR_ERROR_TOO_LARGE;
     if (at == s->end) break;
-    if (steps) hp_note_step(steps);
+    hp_note_step(steps);
   }
   s->text = s->place;
   s->length = (size_t)(out - s->place);
@@ -98,7 +98,7 @@ void hp_decode_forward(hp_text_slice *s, const hp_encoding *encoding, const byte
 
 /* Decodes a slice of a single-byte encoding from the end to the beginning. */
 static void decode_backward(hp_text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
-                            _Atomic uint32_t *steps) {
+                            hp_unit_steps *steps) {
   size_t first = hp_most_checkpoints(s), last = first;
   const byte *end = s->end;
   char *out = s->limit;
@@ -112,7 +112,7 @@ static void decode_backward(hp_text_slice *s, const hp_encoding *encoding, const
     end = at;
     s->room[--first] = (hp_checkpoint){(uint32_t)(out - s->limit), (uint32_t)(at - source), 0};
     if (s->limit - out > most) s->status = HPAR_ERROR_TOO_LARGE;
-    if (steps) hp_note_step(steps);
+    hp_note_step(steps);
   }
   s->text = out;
   s->length = (size_t)(s->limit - out);
@@ -122,7 +122,7 @@ static void decode_backward(hp_text_slice *s, const hp_encoding *encoding, const
 }
 
 void hp_decode_to_limit(hp_text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
-                        _Atomic uint32_t *steps) {
+                        hp_unit_steps *steps) {
   if (encoding->kind == HP_ENCODING_SINGLE_BYTE) {
     decode_backward(s, encoding, source, most, steps);
   } else {

@@ -43,11 +43,11 @@ void hp_take_ascii(hp_text_slice *slice, const unsigned char *source);
 
 /* Decodes the slice to a text that begins at `place`. The text is at most `most` bytes long. */
 void hp_decode_forward(hp_text_slice *slice, const hp_encoding *encoding, const unsigned char *source, ptrdiff_t most,
-                       _Atomic uint32_t *steps);
+                       hp_unit_steps *steps);
 
 /* Decodes the slice to a text that ends at `limit`. */
 void hp_decode_to_limit(hp_text_slice *slice, const hp_encoding *encoding, const unsigned char *source, ptrdiff_t most,
-                        _Atomic uint32_t *steps);
+                        hp_unit_steps *steps);
 
 /*** decode_slices.c ***/
 

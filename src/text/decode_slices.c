@@ -33,7 +33,7 @@ typedef struct decoding {
   bool keeps_ascii;       /* slices may be ASCII */
   _Atomic bool has_other; /* some slice is not ASCII */
   _Atomic unsigned ascii_slices;
-  unsigned occupied; /* all slices before this one have left their first place */
+  size_t occupied; /* all slices before this one have left their first place */
   /* for drop_decoding */
   char *owned;
   hp_checkpoints *checkpoints;
@@ -52,7 +52,7 @@ static void drop_decoding(void *job) {
 }
 
 /* Returns whether the slice is ASCII. Looks at the whole slice, or until some slice is not. */
-static bool is_ascii_slice(decoding *all, const hp_text_slice *s, bool whole, _Atomic uint32_t *steps) {
+static bool is_ascii_slice(decoding *all, const hp_text_slice *s, bool whole, hp_unit_steps *steps) {
   enum { STEP = 4 << 10 };
   const char *at = (const char *)s->begin, *end = (const char *)s->end;
   while (at < end) {
@@ -63,7 +63,7 @@ static bool is_ascii_slice(decoding *all, const hp_text_slice *s, bool whole, _A
         atomic_store_explicit(&all->has_other, true, memory_order_relaxed);
       return false;
     }
-    if (steps) hp_note_step(steps);
+    hp_note_step(steps);
     at = stop;
   }
   return true;
@@ -72,8 +72,9 @@ static bool is_ascii_slice(decoding *all, const hp_text_slice *s, bool whole, _A
 /* Decodes a slice, unless it is ASCII: then the source is copied where the text goes, or is the
  * text if all slices are ASCII. What belongs to other slices, and to the caller, is touched at the
  * begin and the end only: it is other threads'. */
-static void decode_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
+static void decode_slice(void *job, size_t i, unsigned thread, hp_unit_steps *steps) {
   decoding *all = job;
+  (void)thread;
   slice s = all->slices[i];
   if (s.is_done) return;
   bool is_copied = all->count > 2;
@@ -90,25 +91,25 @@ static void decode_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
 
 /* Places the text of a slice after that of the slice before, when some slice is not ASCII. If it
  * has no place, the status is HPAR_OK if the slice did not fit, or if all slices are ASCII. */
-static hp_slice_place place_slice(void *job, unsigned i, unsigned first) {
+static hp_admission place_slice(void *job, size_t i, size_t first) {
   decoding *all = job;
   slice *s = &all->slices[i];
-  if (s->of.is_saturated || s->of.status != HPAR_OK) return HP_PLACE_NONE;
+  if (s->of.is_saturated || s->of.status != HPAR_OK) return HP_ADMIT_NONE;
   if (!atomic_load_explicit(&all->has_other, memory_order_relaxed))
-    return atomic_load_explicit(&all->ascii_slices, memory_order_acquire) == all->count ? HP_PLACE_NONE
-                                                                                        : HP_PLACE_TAKEN;
+    return atomic_load_explicit(&all->ascii_slices, memory_order_acquire) == all->count ? HP_ADMIT_NONE
+                                                                                        : HP_ADMIT_LATER;
   uint64_t offset = i ? s[-1].offset + s[-1].of.length : all->ascii;
   if (offset + s->of.length > HPAR_MAX_INPUT) s->of.status = HPAR_ERROR_TOO_LARGE;
-  if (s->of.status != HPAR_OK) return HP_PLACE_NONE;
+  if (s->of.status != HPAR_OK) return HP_ADMIT_NONE;
   s->offset = (uint32_t)offset;
   /* The source of an ASCII slice stays where it is. */
-  unsigned *occupied = &all->occupied;
+  size_t *occupied = &all->occupied;
   while (*occupied < i && (*occupied < first || all->slices[*occupied].is_ascii)) ++*occupied;
-  return *occupied < i && all->text + offset + s->of.length > all->begins[*occupied] ? HP_PLACE_TAKEN : HP_PLACE_FREE;
+  return *occupied < i && all->text + offset + s->of.length > all->begins[*occupied] ? HP_ADMIT_LATER : HP_ADMIT_NOW;
 }
 
 /* Moves the text of a slice to its place. */
-static void move_slice(void *job, unsigned i) {
+static void move_slice(void *job, size_t i) {
   decoding *all = job;
   slice *s = &all->slices[i];
   char *to = all->text + s->offset;
@@ -227,16 +228,17 @@ static bool all_are_done(decoding *all) {
 
 /* Runs all slices. Returns false if there is a straggler. */
 static bool run_slices(decoding *all, const hp_slice_executor *executor) {
-  hp_slice_batch batch = {.work = decode_slice, .job = all, .drop = drop_decoding, .count = all->count};
+  static const hp_unit_client still = {.run = decode_slice, .drop = drop_decoding},
+                              moving = {decode_slice, place_slice, move_slice, drop_decoding};
+  hp_slice_batch batch = {.client = &still, .job = all, .count = all->count};
   if (all->count > 2) {
     order_slices(all);
-    batch.place = place_slice;
-    batch.move = move_slice;
+    batch.client = &moving;
     batch.order = all->order;
   }
   do {
     if (all->count < 2)
-      decode_slice(all, 0, NULL);
+      decode_slice(all, 0, 0, NULL);
     else if (!executor->run(executor->context, &batch))
       return false;
     /* One of two slices may end before the other one is found not to be ASCII. */
@@ -269,7 +271,7 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   for (unsigned i = 0; i < all->count; i++) {
     const slice *s = &all->slices[i];
     if (!s->is_moved) {
-      if (place_slice(all, i, i) == HP_PLACE_NONE) return s->of.status;
+      if (place_slice(all, i, i) == HP_ADMIT_NONE) return s->of.status;
       move_slice(all, i);
     }
     input->checkpoints[input->part_count++] =

@@ -112,18 +112,19 @@ static const char *skip_continuation(const char *at) {
   return at;
 }
 
-static bool is_valid(const char *at, const char *end, _Atomic uint32_t *steps) {
+static bool is_valid(const char *at, const char *end, hp_unit_steps *steps) {
   enum { STEP_BYTES = 64 << 10 };
   while (at != end) {
     const char *to = end - at > STEP_BYTES ? skip_continuation(at + STEP_BYTES - 3) : end;
     if (hp_scan()->invalid_utf8(at, to) != to) return false;
-    if (steps) hp_note_step(steps);
+    hp_note_step(steps);
     at = to;
   }
   return true;
 }
 
-static void check_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
+static void check_slice(void *job, size_t i, unsigned thread, hp_unit_steps *steps) {
+  (void)thread;
   check *all = job;
   all->valid[i] = is_valid(all->places[i], all->places[i + 1], steps);
 }
@@ -131,7 +132,8 @@ static void check_slice(void *job, unsigned i, _Atomic uint32_t *steps) {
 /* Runs the check, and the slices of stragglers here. Returns the index of the first slice that is
  * not valid, or `count`. Drops the job. */
 static unsigned first_invalid_slice(check *all, unsigned count, const hp_slice_executor *executor) {
-  hp_slice_batch batch = {.work = check_slice, .job = all, .drop = hp_free, .count = count};
+  static const hp_unit_client client = {.run = check_slice, .drop = hp_free};
+  hp_slice_batch batch = {.client = &client, .job = all, .count = count};
   const char *places[HP_DECODE_SLICES + 1];
   memcpy(places, all->places, sizeof places);
   bool is_complete = executor->run(executor->context, &batch);

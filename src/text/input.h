@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/target.h"
+#include "runtime/units.h"
 #include "text/encoding/encoding.h"
 
 #include <hpar/node.h>
@@ -121,33 +122,14 @@ hpar_status hp_input_decode(hp_input *input, const char *bytes, size_t length, c
 /* The same for bytes that are probably valid UTF-8: does not check that. */
 hpar_status hp_input_assume_utf8(hp_input *input, const char *bytes, size_t length);
 
-/* Where a finished slice goes. */
-typedef enum hp_slice_place {
-  HP_PLACE_FREE,  /* it may go there now */
-  HP_PLACE_TAKEN, /* later */
-  HP_PLACE_NONE   /* no further slice has a place */
-} hp_slice_place;
-
-/* Slices to run once each: work(job, i, steps) for i < count. The work increments `*steps` while it
- * makes progress. */
+/* Slices to run once each. */
 typedef struct hp_slice_batch { // value
-  void (*work)(void *job, unsigned i, _Atomic uint32_t *steps);
+  const hp_unit_client *client;
   void *job;
-  void (*drop)(void *job); /* frees the job */
-  /* If not NULL, finished slices get their places in ascending order, by one thread at a time. All
-   * slices before `first` are moved. Any thread moves a slice whose place is free. The executor
-   * need not reach all slices. */
-  hp_slice_place (*place)(void *job, unsigned i, unsigned first);
-  void (*move)(void *job, unsigned i);
-  const uint8_t *order; /* in which threads begin the slices, with `place`; NULL: ascending */
+  const uint8_t *order; /* in which threads begin them, if the client admits; NULL: ascending */
   unsigned count;
   uint64_t unfinished; /* bit i: slice i, by a straggler */
 } hp_slice_batch;
-
-/* Notes progress within a slice. */
-static inline void hp_note_step(_Atomic uint32_t *steps) {
-  atomic_store_explicit(steps, atomic_load_explicit(steps, memory_order_relaxed) + 1, memory_order_relaxed);
-}
 
 /* The means to decode in slices. All fields may be zero. */
 typedef struct hp_slice_executor { // value

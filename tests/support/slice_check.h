@@ -8,9 +8,9 @@
 #include "check.h"
 
 static inline bool run_backwards(void *context, hp_slice_batch *batch) {
-  _Atomic uint32_t steps = 0;
+  hp_unit_steps steps = {0};
   *(unsigned *)context = batch->count;
-  for (unsigned i = batch->count; i--;) batch->work(batch->job, i, &steps);
+  for (unsigned i = batch->count; i--;) batch->client->run(batch->job, i, 0, &steps);
   return true;
 }
 
@@ -19,13 +19,13 @@ static inline bool run_backwards(void *context, hp_slice_batch *batch) {
 static inline bool run_and_move(void *context, hp_slice_batch *batch) {
   run_backwards(context, batch);
   unsigned moved = 0, placed = 0;
-  while (batch->place && moved < batch->count) {
-    hp_slice_place place = HP_PLACE_FREE;
-    while (placed < batch->count && (place = batch->place(batch->job, placed, moved)) == HP_PLACE_FREE) placed++;
+  while (batch->client->admit && moved < batch->count) {
+    hp_admission place = HP_ADMIT_NOW;
+    while (placed < batch->count && (place = batch->client->admit(batch->job, placed, moved)) == HP_ADMIT_NOW) placed++;
     if (moved == placed) break; /* the rest has no place */
-    for (unsigned i = placed; i-- > moved;) batch->move(batch->job, i);
+    for (unsigned i = placed; i-- > moved;) batch->client->consume(batch->job, i);
     moved = placed;
-    if (place == HP_PLACE_NONE) break;
+    if (place == HP_ADMIT_NONE) break;
   }
   return true;
 }
@@ -38,10 +38,10 @@ typedef struct late_batches {
 
 static inline bool run_with_late_thread(void *context, hp_slice_batch *batch) {
   late_batches *late = context;
-  _Atomic uint32_t steps = 0;
+  hp_unit_steps steps = {0};
   bool is_late = late->count < 4;
   for (unsigned i = 0; i < batch->count; i++)
-    if (!is_late || i != batch->count / 2) batch->work(batch->job, i, &steps);
+    if (!is_late || i != batch->count / 2) batch->client->run(batch->job, i, 0, &steps);
   if (!is_late) return true;
   batch->unfinished = UINT64_C(1) << batch->count / 2;
   late->of[late->count++] = *batch;
@@ -63,10 +63,10 @@ static inline bool check_late_slice(const hp_encoding *encoding, const char *byt
                                 .min_slice_bytes = 2,
                                 .min_checked_bytes = 8};
   bool fine = CHECK_EQ(hp_input_decode_sniffed(&input, bytes, length, &sniffed, &executor), HPAR_OK);
-  _Atomic uint32_t steps = 0;
+  hp_unit_steps steps = {0};
   for (unsigned i = 0; i < late.count; i++) {
-    late.of[i].work(late.of[i].job, late.of[i].count / 2, &steps);
-    late.of[i].drop(late.of[i].job);
+    late.of[i].client->run(late.of[i].job, late.of[i].count / 2, 0, &steps);
+    late.of[i].client->drop(late.of[i].job);
   }
   fine = fine && input.length == whole->length && (!input.length || !memcmp(input.bytes, whole->bytes, input.length));
   hp_input_close(&input);

@@ -48,10 +48,9 @@ hp_chunk *hp_chunk_queue_append(hp_chunk_queue *q, uint32_t cut, uint32_t limit)
   uint32_t chunk = hp_published_chunks(q);
   if (!allocate_block(q, hp_chunk_block(chunk))) return NULL;
   hp_chunk *c = hp_chunk_at(q, chunk);
-  atomic_store_explicit(&c->done, false, memory_order_relaxed);
+  atomic_store_explicit(&c->unit, HP_UNIT_FREE, memory_order_relaxed);
   atomic_store_explicit(&c->arrived, false, memory_order_relaxed);
   atomic_store_explicit(&c->owner, 0, memory_order_relaxed);
-  atomic_store_explicit(&c->holder, 0, memory_order_relaxed);
   atomic_store_explicit(&c->first, 0, memory_order_relaxed);
   c->composed = false;
   c->joined = c->composed_end = 0;
@@ -241,22 +240,16 @@ bool hp_chunk_queue_extend(hp_chunk_queue *q, unsigned thread, uint32_t chunk, u
 
 void hp_chunk_queue_finish(hp_chunk_queue *q, uint32_t chunk) {
   hp_chunk *c = hp_chunk_at(q, chunk), *last = hp_chunk_at(q, chunk + c->joined);
-  atomic_store_explicit(&c->done, true, memory_order_release);
+  hp_unit_publish(&c->unit);
   atomic_store_explicit(&last->first, chunk, memory_order_release);
 }
 
 bool hp_chunk_queue_hold(hp_chunk_queue *q, uint32_t chunk, unsigned thread) {
   hp_turn();
-  hp_chunk *c = hp_chunk_at(q, chunk);
-  uint16_t none = 0;
-  return atomic_load_explicit(&c->done, memory_order_acquire) &&
-         atomic_compare_exchange_strong_explicit(&c->holder, &none, (uint16_t)(thread + 1), memory_order_acquire,
-                                                 memory_order_relaxed);
+  return hp_unit_hold(&hp_chunk_at(q, chunk)->unit, thread);
 }
 
-void hp_chunk_queue_release(hp_chunk_queue *q, uint32_t chunk) {
-  atomic_store_explicit(&hp_chunk_at(q, chunk)->holder, 0, memory_order_release);
-}
+void hp_chunk_queue_release(hp_chunk_queue *q, uint32_t chunk) { hp_unit_release(&hp_chunk_at(q, chunk)->unit); }
 
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {
   const hp_even_cuts *even = &q->even;

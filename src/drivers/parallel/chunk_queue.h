@@ -12,6 +12,7 @@
 
 #include "base/target.h"
 #include "drivers/parallel/work_range.h"
+#include "runtime/units.h"
 #include "speculation/cut.h"
 #include "speculation/worker.h"
 
@@ -19,20 +20,19 @@
 
 enum { HP_CHUNK_BLOCKS = 28, HP_FIRST_BLOCK = 16 };
 
-/* A worker publishes its result by `done` (release). Before that, only this worker accesses the
+/* A worker publishes its result by `unit`. Before that, only this worker accesses the
  * chunk. A chunk may stand for several adjacent chunks that a thread has joined. Zeros are a chunk
  * of evenly divided text that no thread has claimed. */
 typedef struct hp_chunk {
-  _Atomic bool done;
-  _Atomic bool arrived;    /* with another order of merging */
-  _Atomic uint16_t owner;  /* number of the parsing thread + 1; 0: none, or the chunk is joined */
-  bool composed;           /* the log before it was composed with its log */
-  _Atomic uint16_t holder; /* number + 1 of the thread that uses the log; 0: none */
-  uint32_t joined;         /* number of further chunks that it stands for */
-  uint32_t composed_end;   /* its log contains those of the chunks before this one; 0: none */
-  uint32_t cut, limit;     /* bytes [cut, limit) of the text, of all joined chunks */
-  _Atomic uint32_t first;  /* the finished chunk whose last joined chunk this is; 0: none */
-  hp_chunk_work *work;     /* NULL: no worker has started, or out of memory */
+  _Atomic bool arrived;   /* with another order of merging */
+  bool composed;          /* the log before it was composed with its log */
+  _Atomic uint16_t owner; /* number of the parsing thread + 1; 0: none, or the chunk is joined */
+  hp_unit_state unit;     /* who composes or merges the log holds it */
+  uint32_t joined;        /* number of further chunks that it stands for */
+  uint32_t composed_end;  /* its log contains those of the chunks before this one; 0: none */
+  uint32_t cut, limit;    /* bytes [cut, limit) of the text, of all joined chunks */
+  _Atomic uint32_t first; /* the finished chunk whose last joined chunk this is; 0: none */
+  hp_chunk_work *work;    /* NULL: no worker has started, or out of memory */
 } hp_chunk;
 
 /* The most chunks that the merger claims at once before the other thread has taken its part. */
@@ -147,14 +147,11 @@ static inline uint32_t hp_chunk_before(const hp_chunk_queue *queue, uint32_t chu
 }
 
 /* Returns whether the chunk is finished and no thread uses its result. */
-static inline bool hp_chunk_is_free(const hp_chunk *chunk) {
-  return atomic_load_explicit(&chunk->done, memory_order_acquire) &&
-         !atomic_load_explicit(&chunk->holder, memory_order_acquire);
-}
+static inline bool hp_chunk_is_free(const hp_chunk *chunk) { return hp_unit_is_published(&chunk->unit); }
 
 /* Returns whether a finished chunk has no text and therefore no result. */
 static inline bool hp_chunk_is_empty(const hp_chunk_queue *queue, const hp_chunk *chunk) {
-  return queue->even.text && chunk->cut == chunk->limit && atomic_load_explicit(&chunk->done, memory_order_relaxed);
+  return queue->even.text && chunk->cut == chunk->limit && hp_unit_is_complete(&chunk->unit);
 }
 
 #endif

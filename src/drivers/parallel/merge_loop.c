@@ -17,7 +17,7 @@ static void count_exact_chunk(hp_merge_counters *counters) {
 
 /* Returns whether a worker has finished the merger's chunk. */
 static bool is_done(const hp_job *job) {
-  return atomic_load_explicit(&hp_chunk_at(job->queue, job->position.chunk)->done, memory_order_acquire);
+  return hp_unit_is_complete(&hp_chunk_at(job->queue, job->position.chunk)->unit);
 }
 
 /* Ends the parse of a text that is no valid UTF-8. */
@@ -107,7 +107,7 @@ static void deliver_found(hp_job *job) {
   if (job->position.found_chunk < first) job->position.found_chunk = first;
   while (job->position.found_chunk < hp_published_chunks(job->queue)) {
     const hp_chunk *c = hp_chunk_at(job->queue, job->position.found_chunk);
-    if (!atomic_load_explicit(&c->done, memory_order_acquire)) return;
+    if (!hp_unit_is_complete(&c->unit)) return;
     unsigned owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
     if (c->work && !c->work->failed)
       hp_finder_deliver(m->finder, &c->work->log.sightings, merger_position(m), owner ? owner - 1 : 0);
@@ -200,7 +200,7 @@ static awaited look_at_all_workers(const hp_job *job) {
 static awaited look_at_worker(const hp_job *job) {
   if (job->config.order && !job->position.is_order_closed) return look_at_all_workers(job);
   const hp_chunk *c = hp_chunk_at(job->queue, job->position.chunk);
-  awaited found = {.owner = atomic_load_explicit(&c->holder, memory_order_relaxed)};
+  awaited found = {.owner = hp_unit_holder(&c->unit)};
   if (!found.owner) found.owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
   if (found.owner) found.progress = progress_of(job, found.owner - 1);
   return found;

@@ -44,7 +44,7 @@ static void end_resources(hp_job *job) {
   for (uint32_t i = job->position.chunk + hp_merger_is_in_chunk(&job->merger); i < hp_published_chunks(job->queue);
        i++) {
     const hp_chunk *chunk = hp_chunk_at(job->queue, i);
-    if (!chunk->work || !chunk->done) continue;
+    if (!chunk->work || !hp_unit_is_complete(&chunk->unit)) continue;
     hp_finder_begin_chunk(finder, &chunk->work->log.sightings);
     hp_finder_end_chunk(finder);
   }

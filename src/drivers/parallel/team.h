@@ -11,7 +11,7 @@
 #include "drivers/parallel/cutter.h"
 #include "merge/merge.h"
 #include "platform/event_count.h"
-#include "runtime/crew.h"
+#include "runtime/units.h"
 #include "speculation/prescan.h"
 #include "tree/engine.h"
 
@@ -92,18 +92,10 @@ typedef struct hp_job {
 
 /* A batch of slices that are decoded or validated. */
 typedef struct hp_slices {
-  hp_slice_batch batch;
-  unsigned threads;
-  bool binds;               /* the threads, as the coming job does */
-  _Atomic uint64_t claimed; /* bit i: slice i */
-  _Atomic uint64_t done;    /* bit i: slice i; release */
-  _Atomic uint64_t moved;   /* bit i: slice i, to its place */
-  _Atomic uint64_t placing; /* 1: some thread gives slices their places */
-  _Atomic unsigned placed;  /* slices that have a place; `batch.count`: no further ones */
-  struct {
-    _Atomic uint32_t count;
-    char padding[HP_CACHE_LINE - sizeof(uint32_t)];
-  } steps[HP_DECODE_SLICES]; /* progress within each slice */
+  hp_executor executor;
+  hp_unit_queue units;
+  hp_unit_state states[HP_DECODE_SLICES];
+  hp_unit_steps steps[HP_DECODE_SLICES];
 } hp_slices;
 
 /* Zeros are a team without memory. */

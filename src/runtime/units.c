@@ -1,0 +1,190 @@
+#include "runtime/units.h"
+
+#include "base/target.h"
+
+#if HPAR_TEST_HOOKS
+static void (*_Atomic unit_hook)(void);
+void hp_unit_set_hook(void (*hook)(void)) { atomic_store(&unit_hook, hook); }
+static void call_hook(void) {
+  void (*hook)(void) = atomic_load(&unit_hook);
+  if (hook) hook();
+}
+#else
+static void call_hook(void) {}
+#endif
+
+/*** one unit ***/
+
+/* A unit that was used before is claimed after the last use of its memory: acquire. */
+bool hp_unit_claim(hp_unit_state *unit) {
+  uint32_t state = HP_UNIT_FREE;
+  if (atomic_load_explicit(unit, memory_order_relaxed) != HP_UNIT_FREE ||
+      !atomic_compare_exchange_strong_explicit(unit, &state, HP_UNIT_CLAIMED, memory_order_acquire,
+                                               memory_order_relaxed))
+    return false;
+  call_hook();
+  return true;
+}
+
+/* The exchange is sequentially consistent: see hp_unit_queue_consume. */
+bool hp_unit_publish(hp_unit_state *unit) {
+  uint32_t state = HP_UNIT_CLAIMED;
+  return atomic_compare_exchange_strong(unit, &state, HP_UNIT_PUBLISHED);
+}
+
+bool hp_unit_give_up(hp_unit_state *unit) {
+  uint32_t state = HP_UNIT_CLAIMED;
+  return atomic_compare_exchange_strong_explicit(unit, &state, HP_UNIT_GIVEN_UP, memory_order_acq_rel,
+                                                 memory_order_acquire);
+}
+
+bool hp_unit_hold(hp_unit_state *unit, unsigned thread) {
+  uint32_t state = HP_UNIT_PUBLISHED;
+  return hp_unit_is_published(unit) &&
+         atomic_compare_exchange_strong_explicit(unit, &state, HP_UNIT_HELD + thread, memory_order_acquire,
+                                                 memory_order_relaxed);
+}
+
+/*** a queue ***/
+
+/* Claims a unit after those that the thread has looked at: `*seen`. */
+static bool claim_next(hp_unit_queue *q, unsigned thread, size_t *seen, size_t *unit) {
+  hp_turn();
+  if (!q->by_part) {
+    const size_t place = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
+    if (place >= q->count) return false;
+    *unit = q->order ? q->order[place] : place;
+    if (q->states) atomic_store_explicit(&q->states[*unit], HP_UNIT_CLAIMED, memory_order_relaxed);
+    call_hook();
+    return true;
+  }
+  while (*seen < q->count) {
+    *unit = (q->count * thread / q->threads + (*seen)++) % q->count;
+    if (hp_unit_claim(&q->states[*unit])) return true;
+  }
+  return false;
+}
+
+void hp_unit_queue_cancel(hp_unit_queue *q) { atomic_store_explicit(&q->next, q->count, memory_order_relaxed); }
+
+/* Returns whether the next unit to admit is published. */
+static bool has_next(const hp_unit_queue *q) {
+  const size_t unit = atomic_load(&q->admitted);
+  return unit < q->count && atomic_load(&q->states[unit]) == HP_UNIT_PUBLISHED;
+}
+
+/* Step `admit`. Requires: the thread has set `admits`. */
+static hp_admission admit_next(hp_unit_queue *q, size_t *unit) {
+  *unit = atomic_load_explicit(&q->admitted, memory_order_relaxed);
+  while (q->consumed < *unit && atomic_load_explicit(&q->states[q->consumed], memory_order_acquire) == HP_UNIT_CONSUMED)
+    q->consumed++;
+  const hp_admission admission = q->client->admit(q->job, *unit, q->consumed);
+  if (admission != HP_ADMIT_LATER) atomic_store(&q->admitted, admission == HP_ADMIT_NOW ? *unit + 1 : q->count);
+  return admission;
+}
+
+/* Two threads must not leave a unit to each other. The one that publishes it looks for `admits`
+ * afterwards, and the one that admits looks for units after it has cleared `admits`. Both changes
+ * and both looks are sequentially consistent, so one of the two sees the other. */
+bool hp_unit_queue_consume(hp_unit_queue *q) {
+  while (has_next(q)) {
+    size_t unit;
+    hp_turn();
+    if (atomic_exchange(&q->admits, 1)) return false;
+    const bool is_next = has_next(q); /* another thread may have admitted it meanwhile */
+    const hp_admission admission = is_next ? admit_next(q, &unit) : HP_ADMIT_LATER;
+    atomic_store(&q->admits, 0);
+    if (is_next && admission != HP_ADMIT_NOW) return false;
+    if (!is_next) continue;
+    if (q->client->consume) q->client->consume(q->job, unit);
+    if (q->steps) hp_note_step(&q->steps[unit]);
+    hp_turn();
+    atomic_store_explicit(&q->states[unit], HP_UNIT_CONSUMED, memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+/* Consumes what is left. Gives up if nothing happens for a while. */
+#if HPAR_PARALLEL
+static void consume_rest(hp_unit_queue *q) {
+  hp_spin spin = {0};
+  while (atomic_load_explicit(&q->admitted, memory_order_relaxed) < q->count) {
+    if (hp_unit_queue_consume(q))
+      spin = (hp_spin){0};
+    else if (!q->patience_ns || !hp_spin_on(&spin, q->patience_ns))
+      return;
+  }
+}
+#else
+static void consume_rest(hp_unit_queue *q) {
+  while (hp_unit_queue_consume(q)) continue;
+}
+#endif
+
+static void run_units(void *context, unsigned thread) {
+  hp_unit_queue *q = context;
+  const bool consumes = q->client->admit && thread < q->consumers;
+  size_t seen = 0, unit;
+  for (;;) {
+    while (consumes && hp_unit_queue_consume(q)) continue;
+    if (!claim_next(q, thread, &seen, &unit)) break;
+    q->client->run(q->job, unit, thread, q->steps ? &q->steps[unit] : NULL);
+    hp_turn();
+    if (q->states) hp_unit_publish(&q->states[unit]);
+  }
+  if (q->client->admit) consume_rest(q);
+}
+
+#if HPAR_PARALLEL
+static uint64_t all_steps(const hp_unit_queue *q) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < q->count; i++) sum += atomic_load_explicit(&q->steps[i].count, memory_order_relaxed);
+  return sum;
+}
+
+/* Waits for the threads of the closed batch. Returns false if one is a straggler: no unit has made
+ * progress for a while. */
+static bool await_threads(hp_unit_queue *q, const hp_pool *pool, uint64_t patience_ns) {
+  uint64_t steps;
+  do {
+    steps = all_steps(q);
+    hp_spin spin = {0};
+    do {
+      if (q->client->admit) hp_unit_queue_consume(q);
+      if (hp_pool_is_idle(pool)) return true;
+    } while (hp_spin_on(&spin, patience_ns));
+  } while (all_steps(q) != steps);
+  return false;
+}
+
+static bool run_and_leave(hp_unit_queue *q, hp_crew *crew, const hp_executor *executor) {
+  enum { PATIENCE_NS = 150000 };
+  hp_crew_start(crew, executor->bind, q->threads, run_units, q);
+  run_units(q, 0);
+  if (!hp_crew_can_leave(crew)) {
+    hp_crew_end(crew);
+    return true;
+  }
+  const unsigned entered = hp_pool_close(hp_crew_pool(crew));
+  if (await_threads(q, hp_crew_pool(crew), PATIENCE_NS)) return true;
+  hp_crew_leave(crew, entered, q->client->drop, q->job);
+  return false;
+}
+#endif
+
+bool hp_unit_queue_run(hp_unit_queue *q, hp_crew *crew, const hp_executor *executor, unsigned threads, bool may_leave) {
+  q->threads = threads;
+#if HPAR_PARALLEL
+  if (may_leave && threads > 1 && executor->kind == HPAR_EXECUTOR_THREADS) return run_and_leave(q, crew, executor);
+#endif
+  (void)may_leave;
+  hp_crew_run(crew, executor, threads, run_units, q);
+  return true;
+}
+
+void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count,
+                       const hp_unit_client *client, void *job) {
+  hp_unit_queue q = {.client = client, .job = job, .count = count};
+  hp_unit_queue_run(&q, crew, executor, threads, false);
+}

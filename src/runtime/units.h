@@ -1,0 +1,136 @@
+#ifndef HP_RUNTIME_UNITS_H
+#define HP_RUNTIME_UNITS_H
+
+/* Units of work that threads share: chunks of a parse, slices of a text, pages of a batch.
+ * tests/units.pml is the model of this protocol, and the comments name its steps.
+ *
+ *   FREE -- claim --> CLAIMED -- publish --> PUBLISHED -- consume --> CONSUMED
+ *                        |                   |       ^
+ *                     give up              hold   release
+ *                        v                   v       |
+ *                     GIVEN_UP            HELD, by one thread
+ *
+ * Only the thread that has claimed a unit writes its result. The publication is a release, and the
+ * look at it an acquire, so that whoever sees a unit published may read the result. A consumer
+ * whose unit is late gives it up: it does the unit itself in other memory, and the late thread
+ * learns from the failed publication that nobody wants its result. */
+
+#include "base/memory.h"
+#include "runtime/crew.h"
+
+#include <stdatomic.h>
+
+/* A word, because exchanges of bytes need a library on RISC-V. Zero is a free unit. */
+typedef _Atomic uint32_t hp_unit_state;
+
+enum {
+  HP_UNIT_FREE,
+  HP_UNIT_CLAIMED,
+  HP_UNIT_GIVEN_UP,
+  HP_UNIT_PUBLISHED, /* the result is complete in this state and in the next ones */
+  HP_UNIT_CONSUMED,
+  HP_UNIT_HELD /* + the number of the thread */
+};
+
+/* Step `claim`. Returns false if another thread has claimed the unit. */
+bool hp_unit_claim(hp_unit_state *unit);
+/* Step `publish`. Returns false if the unit was given up. Requires: the thread has claimed it. */
+bool hp_unit_publish(hp_unit_state *unit);
+/* Step `give_up`. Returns false if the result is complete. */
+bool hp_unit_give_up(hp_unit_state *unit);
+/* Step `hold`: lets the thread alone use the result. Returns false if the unit is not published, or
+ * another thread holds it. */
+bool hp_unit_hold(hp_unit_state *unit, unsigned thread);
+/* Step `release`. */
+static inline void hp_unit_release(hp_unit_state *unit) {
+  atomic_store_explicit(unit, HP_UNIT_PUBLISHED, memory_order_release);
+}
+/* Makes the unit free again. Requires: no other thread uses it. */
+static inline void hp_unit_free(hp_unit_state *unit) {
+  atomic_store_explicit(unit, HP_UNIT_FREE, memory_order_release);
+}
+static inline bool hp_unit_is_complete(const hp_unit_state *unit) {
+  return atomic_load_explicit(unit, memory_order_acquire) >= HP_UNIT_PUBLISHED;
+}
+/* Returns whether the result is complete and no thread holds it. */
+static inline bool hp_unit_is_published(const hp_unit_state *unit) {
+  return atomic_load_explicit(unit, memory_order_acquire) == HP_UNIT_PUBLISHED;
+}
+/* Returns the number + 1 of the thread that holds the unit; 0: none. */
+static inline unsigned hp_unit_holder(const hp_unit_state *unit) {
+  uint32_t state = atomic_load_explicit(unit, memory_order_acquire);
+  return state >= HP_UNIT_HELD ? state - HP_UNIT_HELD + 1 : 0;
+}
+
+/* Test hook: only the tests and an experiment link a units.c that is built with HPAR_TEST_HOOKS.
+ * Each thread then calls the hook when it has claimed a unit. NULL: no hook. */
+void hp_unit_set_hook(void (*hook)(void));
+
+/*** a queue of units, which threads claim and consume in order ***/
+
+/* Progress within a unit, by which its consumer knows a straggler. */
+typedef struct hp_unit_steps {
+  _Atomic uint32_t count;
+  char padding[HP_CACHE_LINE - sizeof(uint32_t)];
+} hp_unit_steps;
+
+/* Notes a step. Only the thread that runs the unit calls this. NULL is allowed. */
+static inline void hp_note_step(hp_unit_steps *steps) {
+  if (!steps) return;
+  const uint32_t count = atomic_load_explicit(&steps->count, memory_order_relaxed);
+  atomic_store_explicit(&steps->count, count + 1, memory_order_relaxed);
+}
+
+typedef enum hp_admission {
+  HP_ADMIT_NOW,
+  HP_ADMIT_LATER,
+  HP_ADMIT_NONE /* nor any later unit */
+} hp_admission;
+
+/* What a user does with its units. The functions that it does not need are NULL. */
+typedef struct hp_unit_client { // value
+  void (*run)(void *job, size_t unit, unsigned thread, hp_unit_steps *steps);
+  /* Called for published units in ascending order, by one thread at a time. All units before
+   * `first` are consumed. */
+  hp_admission (*admit)(void *job, size_t unit, size_t first);
+  void (*consume)(void *job, size_t unit); /* an admitted unit, beside other threads */
+  void (*drop)(void *job);                 /* frees the job when its stragglers have left */
+} hp_unit_client;
+
+/* Zeros are a queue without units. A thread that runs units must not outlive it. */
+typedef struct hp_unit_queue {
+  /* Constant while threads run. */
+  const hp_unit_client *client;
+  void *job;
+  size_t count;
+  hp_unit_state *states; /* by unit; NULL: only the end of the run publishes */
+  hp_unit_steps *steps;  /* by unit; NULL: nobody looks for stragglers */
+  const uint8_t *order;  /* in which threads claim; NULL: ascending */
+  bool by_part;          /* each thread begins with its own part of the units; needs states */
+  unsigned threads;
+  unsigned consumers;   /* these threads consume between two units, and the others at the end */
+  uint64_t patience_ns; /* the end waits so long for a unit; 0: only for those that are published */
+
+  char padding_1[HP_CACHE_LINE];
+  _Atomic size_t next; /* to claim, in the order */
+  char padding_2[HP_CACHE_LINE];
+  _Atomic uint32_t admits; /* 1: a thread admits a unit */
+  _Atomic size_t admitted; /* units before this one; of the thread that admits, as the next one */
+  size_t consumed;         /* units before this one */
+} hp_unit_queue;
+
+/* Step `cancel`: no thread claims a further unit. Requires: not by part. */
+void hp_unit_queue_cancel(hp_unit_queue *queue);
+/* Consumes the next unit, if it is published and admitted. Returns whether it did. No published
+ * unit is left behind: if another thread admits meanwhile, it looks again. */
+bool hp_unit_queue_consume(hp_unit_queue *queue);
+/* Runs all units on the threads. Returns true if all threads have returned. Returns false if there
+ * are stragglers, which only `may_leave` allows: the crew drops the job when they have left. The
+ * caller gives up their units, and keeps the queue until the crew has waited. */
+bool hp_unit_queue_run(hp_unit_queue *queue, hp_crew *crew, const hp_executor *executor, unsigned threads,
+                       bool may_leave);
+/* Runs all units of a client without results in order. */
+void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count,
+                       const hp_unit_client *client, void *job);
+
+#endif

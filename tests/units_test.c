@@ -1,0 +1,198 @@
+/* Checks units of work (runtime/units.h): each one runs once, and is admitted once and in order. A
+ * straggler holds neither the caller nor other units: its unit is given up, and its job is dropped
+ * when it has left. No case depends on time: threads wait for each other, or time out. */
+
+#include "runtime/units.h"
+
+#include "check.h"
+
+#include <hpar/hpar.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { UNITS = 64, THREADS = 3 };
+
+typedef struct job {
+  _Atomic unsigned runs[UNITS], consumptions[UNITS];
+  _Atomic unsigned begun, admitted, dropped;
+  hp_unit_queue queue;
+  hp_unit_state states[UNITS];
+  hp_unit_steps steps[UNITS];
+  _Atomic unsigned cancel_at; /* the unit that cancels the others; 0: none */
+  bool holds_first;           /* the first admission lasts until all units are published */
+  bool has_straggler;
+  pthread_t caller;
+  _Atomic bool has_stopped;
+  sem_t release;
+} job;
+
+/* The first unit that another thread than the calling one runs is late. */
+static void run_unit(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
+  job *j = context;
+  (void)thread;
+  atomic_fetch_add(&j->begun, 1);
+  if (j->has_straggler) {
+    if (pthread_equal(pthread_self(), j->caller)) {
+      while (!atomic_load(&j->has_stopped)) sched_yield(); /* so that another thread has a unit */
+    } else if (!atomic_exchange(&j->has_stopped, true)) {
+      sem_wait(&j->release);
+    }
+  }
+  if (j->cancel_at && unit == j->cancel_at) hp_unit_queue_cancel(&j->queue);
+  hp_note_step(steps);
+  atomic_fetch_add(&j->runs[unit], 1);
+}
+
+static hp_admission admit_unit(void *context, size_t unit, size_t first) {
+  job *j = context;
+  CHECK(hp_unit_is_published(&j->states[unit]) && first <= unit);
+  CHECK_EQ(atomic_load(&j->runs[unit]), 1);
+  CHECK_EQ(atomic_fetch_add(&j->admitted, 1), unit);
+  for (size_t i = 0; j->holds_first && !unit && i < j->queue.count; i++)
+    while (!hp_unit_is_complete(&j->states[i])) sched_yield();
+  return HP_ADMIT_NOW;
+}
+
+static void consume_unit(void *context, size_t unit) {
+  job *j = context;
+  atomic_fetch_add(&j->consumptions[unit], 1);
+}
+
+static void drop_job(void *context) {
+  job *j = context;
+  atomic_fetch_add(&j->dropped, 1);
+}
+
+static const hp_unit_client silent = {.run = run_unit, .drop = drop_job},
+                            consuming = {run_unit, admit_unit, consume_unit, drop_job};
+
+static void open_job(job *j, const hp_unit_client *client, size_t count) {
+  memset((void *)j, 0, sizeof *j);
+  j->caller = pthread_self();
+  sem_init(&j->release, 0, 0);
+  j->queue = (hp_unit_queue){.client = client, .job = j, .count = count, .states = j->states, .steps = j->steps};
+}
+
+static void check_all(const job *j, bool consumed) {
+  for (size_t i = 0; i < j->queue.count; i++) {
+    CHECK_EQ(atomic_load(&j->runs[i]), 1);
+    CHECK_EQ(atomic_load(&j->consumptions[i]), consumed);
+    CHECK_EQ(atomic_load(&j->states[i]), consumed ? HP_UNIT_CONSUMED : HP_UNIT_PUBLISHED);
+  }
+}
+
+static void one_unit(void) {
+  hp_unit_state unit = HP_UNIT_FREE;
+  CHECK(hp_unit_claim(&unit) && !hp_unit_claim(&unit));
+  CHECK(!hp_unit_is_complete(&unit) && !hp_unit_hold(&unit, 0));
+  CHECK(hp_unit_publish(&unit) && !hp_unit_give_up(&unit) && hp_unit_is_published(&unit));
+  CHECK(hp_unit_hold(&unit, 7) && !hp_unit_hold(&unit, 1));
+  CHECK_EQ(hp_unit_holder(&unit), 8);
+  CHECK(hp_unit_is_complete(&unit) && !hp_unit_is_published(&unit));
+  hp_unit_release(&unit);
+  CHECK(hp_unit_is_published(&unit) && !hp_unit_holder(&unit));
+  hp_unit_free(&unit);
+  CHECK(hp_unit_claim(&unit) && hp_unit_give_up(&unit) && !hp_unit_publish(&unit) && !hp_unit_is_complete(&unit));
+}
+
+/* Any number of threads, by their own executors. */
+static void each_once(hp_crew *crew, hpar_executor kind) {
+  static job j;
+  const hp_executor executor = {.kind = kind, .threads = THREADS};
+  for (unsigned threads = 1; threads <= THREADS; threads++)
+    for (size_t count = 0; count <= UNITS; count += 1 + count / 2)
+      for (int way = 0; way < 3; way++) {
+        open_job(&j, way ? &consuming : &silent, count);
+        j.queue.by_part = way == 0;
+        j.queue.consumers = way == 1 ? threads : 1;
+        CHECK_EQ(hp_crew_prepare(crew, &executor, threads), threads);
+        CHECK(hp_unit_queue_run(&j.queue, crew, &executor, threads, false));
+        check_all(&j, way != 0);
+      }
+}
+
+/* While one thread is in the first admission, the others publish all other units, and then have
+ * nothing to do. None of their units is left behind. */
+static void held_admission(hp_crew *crew) {
+  static job j;
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
+  for (int i = 0; i < 50; i++) {
+    open_job(&j, &consuming, UNITS);
+    j.queue.consumers = THREADS;
+    j.holds_first = true;
+    CHECK_EQ(hp_crew_prepare(crew, &executor, THREADS), THREADS);
+    CHECK(hp_unit_queue_run(&j.queue, crew, &executor, THREADS, false));
+    check_all(&j, true);
+  }
+}
+
+/* The call returns while a thread is in a unit. This one is given up, and all others are done. */
+static void straggler(hp_crew *crew, bool by_part) {
+  static job j;
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
+  open_job(&j, &silent, UNITS);
+  j.queue.by_part = by_part;
+  j.has_straggler = true;
+  CHECK_EQ(hp_crew_prepare(crew, &executor, THREADS), THREADS);
+  CHECK(!hp_unit_queue_run(&j.queue, crew, &executor, THREADS, true));
+  CHECK(hp_crew_is_left(crew));
+  unsigned late = 0;
+  for (size_t i = 0; i < UNITS; i++) {
+    const bool is_late = hp_unit_give_up(&j.states[i]);
+    late += is_late;
+    if (!is_late) CHECK_EQ(atomic_load(&j.runs[i]), 1);
+  }
+  CHECK(late >= 1); /* on a busy machine, another thread may be late by itself */
+  CHECK_EQ(atomic_load(&j.dropped), 0);
+  sem_post(&j.release);
+  CHECK(hp_crew_await(crew));
+  CHECK_EQ(atomic_load(&j.dropped), 1);
+  CHECK_EQ(atomic_load(&j.begun), UNITS); /* nobody has run the unit again */
+  for (size_t i = 0; i < UNITS; i++) late -= atomic_load(&j.states[i]) == HP_UNIT_GIVEN_UP;
+  CHECK_EQ(late, 0);
+}
+
+static void cancelled(hp_crew *crew) {
+  static job j;
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_INLINE};
+  open_job(&j, &silent, UNITS);
+  atomic_store(&j.cancel_at, 5);
+  CHECK(hp_unit_queue_run(&j.queue, crew, &executor, 1, false));
+  CHECK_EQ(atomic_load(&j.begun), 6);
+  for (size_t i = 0; i < UNITS; i++) CHECK_EQ(atomic_load(&j.states[i]), i < 6 ? HP_UNIT_PUBLISHED : HP_UNIT_FREE);
+}
+
+/* An executor of the caller that has more threads than a call uses: it starts some tasks twice, and
+ * some that do not exist. */
+static void run_too_often(unsigned count, hpar_task_callback task, void *argument, void *context) {
+  *(unsigned *)context = count;
+  for (unsigned i = 2 * count; i--;) task(argument, i % (count + 3));
+}
+
+static void many_threads(hp_crew *crew) {
+  static job j;
+  unsigned tasks = 0;
+  const hp_executor executor = hp_executor_of_call(run_too_often, &tasks, 100000);
+  CHECK_EQ(executor.threads, HPAR_MAX_THREADS);
+  open_job(&j, &consuming, UNITS);
+  j.queue.consumers = executor.threads;
+  CHECK(hp_unit_queue_run(&j.queue, crew, &executor, hp_crew_prepare(crew, &executor, executor.threads), true));
+  CHECK_EQ(tasks, HPAR_MAX_THREADS);
+  check_all(&j, true);
+}
+
+int main(void) {
+  hp_crew crew = {0};
+  one_unit();
+  each_once(&crew, HPAR_EXECUTOR_THREADS);
+  each_once(&crew, HPAR_EXECUTOR_INLINE);
+  held_admission(&crew);
+  for (int i = 0; i < 20; i++) straggler(&crew, i % 2);
+  cancelled(&crew);
+  many_threads(&crew);
+  hp_crew_close(&crew);
+  return check_report();
+}
