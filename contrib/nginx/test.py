@@ -549,6 +549,9 @@ async def one_random(client, rng, expected, charsets, tally):
         return
     if packed and answer.headers.get("content-encoding") == "gzip":
         body = gzip.decompress(body)
+    if not answer.complete and answer.headers.get("connection") == "close" and tally["reloads"]:
+        tally["cut"] += 1
+        return
     tally["compared"] += 1
     if not check(answer.complete and body == wanted, path, method, headers, "slow" if slow else "", answer.status, "complete" if
                  answer.complete else "incomplete", len(body), "bytes, not", len(wanted), answer.headers):
@@ -564,7 +567,7 @@ async def load(nginx, expected, charsets, options, tally):
         client = Client(nginx.port, rng)
         while left > 0 and len(failures) < 20:
             left -= 1
-            if left % 500 == 250:
+            if left % 500 == 250 and not nginx.one: # one process does not survive that
                 nginx.reload()
                 tally["reloads"] += 1
             await one_random(client, rng, expected, charsets, tally)
@@ -617,9 +620,11 @@ async def test(options, folder):
         status = nginx.stop()
         server.close()
     check(status == 0, "nginx ends with", status)
-    for word in ("[alert]", "[emerg]", "exited on signal"):
-        check(word not in nginx.log(), "the log has", word,
-              *[line for line in nginx.log().split("\n") if word in line][:3])
+    # A worker of nginx 1.22 that a reload ends may leave a request, without this module too. It says so.
+    left = re.findall(r"\[alert\].* open socket #.*|\[alert\].*: aborting", nginx.log())
+    check(tally["cut"] <= len(left), tally["cut"], "responses are cut, and", len(left), "sockets left at reloads")
+    for line in nginx.log().split("\n"):
+        check(any(found in line for found in left) or not re.search(r"\[alert\]|\[emerg\]|exited on signal", line), "the log has", line)
     print(", ".join(f"{count} {name}" for name, count in tally.items()))
     print(f"the most memory of a process of nginx: {memory} kB")
     return 1 if failures else 0
