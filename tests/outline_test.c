@@ -12,7 +12,7 @@
 #include "support/documents.h"
 #include "support/generate.h"
 #include "support/shared.h"
-#include "tree/outline_list.h"
+#include "tree/active_formatting.h"
 
 #include <hpar/hpar.h>
 #include <hpar/study.h>

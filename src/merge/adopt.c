@@ -29,10 +29,11 @@ bool hp_can_apply_ark(const hp_segment *s) { return s->ark_known && s->anchor; }
  * the first of them. */
 static uint32_t count_equal(hp_builder *b, const hp_node *element, uint32_t *earliest) {
   enum { MAX_COMPARED = 32 };
+  const hp_formatting own = {.name = element->name, .attributes = element->attributes};
   uint32_t equal = 0, compared = 0;
   for (uint32_t i = b->formatting.count; i > 0 && b->formatting.entries[i - 1].node; i--) {
     const hp_formatting *entry = &b->formatting.entries[i - 1];
-    if (compared++ == MAX_COMPARED) return hp_active_formatting_count_equal(b, element, earliest);
+    if (compared++ == MAX_COMPARED) return hp_active_formatting_count_equal(b, &own, earliest);
     if (entry->node == HP_FORMATTING_TOMBSTONE || entry->name != element->name) continue;
     if (!hp_same_attributes(b, entry->attributes, element->attributes)) continue;
     equal++;
@@ -146,10 +147,12 @@ static bool run_begins_with_reconstruction(const hp_builder *b, const hp_segment
 }
 
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
+  bool marker;
   if (!s->anchor || hp_takes_slowly(b) || b->stack.max_depth != UINT32_MAX) return false;
   if (hp_has_selectedcontent(b) || hp_walked_select(b)) return false;
   if (!hp_is_content_mode(b->mode) || s->assumes.base_mode != HP_IN_BODY || hp_foster_parents(b)) return false;
-  if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML || hp_last_listed(b, HP_ATOM_NOBR))
+  if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML ||
+      HP_LIST(find)(b, HP_ATOM_NOBR, &marker))
     return false;
   if (current(b)->name == HP_ATOM_TEMPLATE) return false; /* its contents are not its children */
   /* Then the clones are open before the first node. The run is the same below any parent. */

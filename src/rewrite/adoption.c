@@ -8,7 +8,7 @@
 #include "base/process.h"
 #include "rewrite/speculation.h"
 #include "rewrite/team.h"
-#include "tree/outline_list.h"
+#include "tree/outline.h"
 
 #include "tree/context.inc"
 

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "rewrite/state.h"
-#include "tree/outline_list.h"
+#include "tree/outline.h"
 
 #include <string.h>
 

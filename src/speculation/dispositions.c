@@ -6,7 +6,7 @@
 #include "speculation/dispositions.h"
 
 #include "base/bytes.h"
-#include "tree/outline_list.h"
+#include "tree/active_formatting.h"
 #include "tree/stack.h"
 
 #include <string.h>

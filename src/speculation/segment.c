@@ -150,7 +150,8 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
   log->segments[log->segment_count++] = *s;
   prefetch_next(log);
-  if (w->outer.minimise_log && b->formatting.count && hp_last_listed(b, HP_ATOM_A))
+  bool marker;
+  if (w->outer.minimise_log && b->formatting.count && hp_has_listed(b, HP_ATOM_A, &marker))
     hp_speculative_of(b)->splits_a = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_speculative_clear(b);

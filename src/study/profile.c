@@ -2,8 +2,9 @@
 
 #include "base/memory.h"
 #include "dom/tag.h"
-#include "tree/active_formatting.h"
+#define HP_HAS_NODES 1
 #include "tree/builder.h"
+#include "tree/listed.inc"
 
 #include <hpar/study.h>
 #include <string.h>
@@ -94,14 +95,14 @@ static uint32_t count_markers(const hp_builder *b, uint32_t marker) {
   uint32_t markers = 0;
   for (; marker > b->formatting.linked && markers < LAST_LENGTH; marker--)
     markers += !b->formatting.entries[marker - 1].node;
-  if (marker > hp_last_marker(b)) marker = hp_last_marker(b);
+  if (marker > last_marker(b)) marker = last_marker(b);
   for (; marker && markers < LAST_LENGTH; marker = b->formatting.entries[marker - 1].previous) markers++;
   return markers;
 }
 
 /* Counts the list in a bounded number of steps, except for removed entries. */
 static void count_list(hp_profile_lists *lists, const hp_builder *b) {
-  uint32_t marker = hp_last_marker(b);
+  uint32_t marker = last_marker(b);
   lists->lists++;
   lists->entries[count_entries(b, marker)]++;
   lists->markers[count_markers(b, marker)]++;

@@ -1,12 +1,16 @@
 #ifndef HP_TREE_ACTIVE_FORMATTING_H
 #define HP_TREE_ACTIVE_FORMATTING_H
 
-/* The list of active formatting elements as a data structure: see hp_formatting. The last entries,
- * HP_MAX_UNLINKED at most, have no links, so that a short list needs none. Every other entry is
- * linked with those of its name. Once a name has many entries, a hash table finds equal ones. Each
- * operation takes constant time, except those that clear the list or make it contiguous. */
+/* The list of active formatting elements as a data structure. tree/active_formatting.inc implements
+ * it for the entries of a tree (hp_formatting) and for those of an outline (hp_outline_listed).
+ *
+ * The last entries, HP_MAX_UNLINKED at most, have no links, so that a short list needs none. Every
+ * other entry leads to an earlier one of its name. Once a name has many entries, a hash table finds
+ * equal ones. Each operation takes constant time, except those that clear the list or make it
+ * contiguous. */
 
 #include "dom/tag.h"
+#include "tree/outline.h"
 #include "tree/stack.h"
 
 enum { HP_MAX_UNLINKED = 12 };
@@ -26,75 +30,86 @@ static inline bool hp_begins_list(hpar_namespace ns, hp_atom name) {
   }
 }
 
-/* Links all entries. */
-void hp_active_formatting_link_all(hp_builder *b);
-static inline void hp_active_formatting_link(hp_builder *b) {
-  if (b->formatting.linked < b->formatting.count) hp_active_formatting_link_all(b);
-}
+/*** the entries of an outline ***/
 
-/* Returns the index + 1 of the last entry of this name after the last marker, or 0. `marker`
- * becomes true if a marker ended the search. */
-static inline uint32_t hp_find_listed(const hp_builder *b, hp_atom name, bool *marker) {
-  const hp_formatting *list = b->formatting.entries;
-  *marker = false;
-  for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--) {
-    if (list[i - 1].name == name) return i;
-    if (list[i - 1].node) continue;
-    *marker = true;
-    return 0;
-  }
-  if (!b->formatting.linked) return 0;
-  uint32_t last = b->formatting.last[hp_formatting_index(name)];
-  if (last > b->formatting.marker) return last;
-  *marker = b->formatting.marker != 0;
-  return 0;
-}
+enum { HP_LISTED_NAME_BITS = 15, HP_LISTED_MARKER = 15, HP_LISTED_REMOVED = 2 };
 
-static inline uint32_t hp_last_listed(const hp_builder *b, hp_atom name) {
-  bool marker;
-  return hp_find_listed(b, name, &marker);
-}
+/* An entry has no node: a fingerprint represents its name and its attributes, and an open element
+ * is its index in the stack. `element` is one of these:
+ *   2 * index + 1     of an open element, with its index in the stack; of a marker: 1
+ *   a reference       of a closed element: its node, which is in use (see hp_outline)
+ *   HP_LISTED_REMOVED of a removed entry, which keeps its name */
+struct hp_outline_listed {
+  uint32_t fingerprint[3]; /* lowest 4 bits: hp_formatting_index of the name, or HP_LISTED_MARKER */
+  uint32_t element;
+  uint32_t previous, alike; /* as in hp_formatting */
+};
 
-/* Returns the index + 1 of the last marker, or 0. */
-static inline uint32_t hp_last_marker(const hp_builder *b) {
-  for (uint32_t i = b->formatting.count; i > b->formatting.linked; i--)
-    if (!b->formatting.entries[i - 1].node) return i;
-  return b->formatting.marker;
-}
+static inline uint32_t hp_listed_open(uint32_t index) { return 2 * index + 1; }
+static inline int hp_listed_name(const hp_outline_listed *e) { return (int)(e->fingerprint[0] & HP_LISTED_NAME_BITS); }
+static inline bool hp_is_marker(const hp_outline_listed *e) { return hp_listed_name(e) == HP_LISTED_MARKER; }
+static inline bool hp_is_removed(const hp_outline_listed *e) { return e->element == HP_LISTED_REMOVED; }
+static inline bool hp_is_closed(const hp_outline_listed *e) { return !(e->element & 1) && !hp_is_removed(e); }
 
-/* Returns the index + 1 of the entry of the element at `index` of the stack, or 0. */
-uint32_t hp_listed_at(const hp_builder *b, uint32_t index);
+/*** the functions of both lists ***/
 
-/* Appends an entry, or a marker. */
-void hp_active_formatting_append(hp_builder *b, const hp_formatting *entry);
-/* Removes an entry after the last marker. */
-void hp_active_formatting_remove(hp_builder *b, uint32_t index);
-/* Removes the last entry, which is linked. */
-void hp_active_formatting_unlink_last(hp_builder *b);
-static inline void hp_active_formatting_pop(hp_builder *b) {
-  if (b->formatting.count > b->formatting.linked)
-    b->formatting.count--;
-  else
-    hp_active_formatting_unlink_last(b);
-}
-void hp_active_formatting_clear(hp_builder *b);
-/* The entry stands for the element `node` at index `open` of the stack from now on. */
-void hp_active_formatting_open(hp_builder *b, uint32_t index, hp_ref node, uint32_t open);
-/* Moves the last entry of its name to the position after `target`, a later entry. Both are open and
- * after the last marker. */
-void hp_active_formatting_move_after(hp_builder *b, uint32_t index, uint32_t target);
-/* Makes the list contiguous from `first` on. All entries from there on are closed or removed. */
-void hp_active_formatting_close_tombstones(hp_builder *b, uint32_t first);
-/* Makes the whole list contiguous. This costs its length if there is a tombstone. */
-void hp_active_formatting_close_all_tombstones(hp_builder *b);
+/* Links are the index + 1 of an entry, or 0.
+ *
+ * link_all  links all entries
+ * append    appends an entry, or a marker, without its links
+ * previous  returns the link to the previous entry of the name
+ * find      returns the link to the last entry of this name after the last marker. `marker` becomes
+ *           true if a marker ended the search
+ * remove    removes an entry after the last marker
+ * pop       removes the last entry
+ * clear     removes all entries
+ * open      lets the entry stand for the element `node` at `open` of the stack from now on
+ * renumber  follows an element that has moved down the stack from `from` to `to`
+ * move_after             moves the last entry of its name to the position after `target`, a later
+ *                        entry. Both are open and after the last marker
+ * close_tombstones       makes the list contiguous from `first` on. All entries from there on are
+ *                        closed or removed
+ * close_all_tombstones   makes the whole list contiguous. This costs its length if there is a
+ *                        tombstone
+ * count_equal            returns the number of entries after the last marker that equal `entry`.
+ *                        `earliest` becomes the index of the first of them */
+#define HP_LIST_FUNCTIONS(list, listed)                                        \
+  void list##_link_all(hp_builder *b);                                         \
+  void list##_append(hp_builder *b, const listed *entry);                      \
+  uint32_t list##_previous(const hp_builder *b, uint32_t index);               \
+  uint32_t list##_find(const hp_builder *b, hp_atom name, bool *marker);       \
+  void list##_remove(hp_builder *b, uint32_t index);                           \
+  void list##_pop(hp_builder *b);                                              \
+  void list##_clear(hp_builder *b);                                            \
+  void list##_open(hp_builder *b, uint32_t index, hp_ref node, uint32_t open); \
+  void list##_renumber(hp_builder *b, uint32_t from, uint32_t to);             \
+  void list##_move_after(hp_builder *b, uint32_t index, uint32_t target);      \
+  void list##_close_tombstones(hp_builder *b, uint32_t first);                 \
+  void list##_close_all_tombstones(hp_builder *b);                             \
+  uint32_t list##_count_equal(hp_builder *b, const listed *entry, uint32_t *earliest)
+
+HP_LIST_FUNCTIONS(hp_active_formatting, hp_formatting);
+HP_LIST_FUNCTIONS(hp_outline_list, hp_outline_listed);
+
+/* If the element at `open` of the stack has an entry, the entry uses its node from now on. */
+void hp_outline_list_close(hp_builder *b, uint32_t open);
+
+/*** the list of a tree ***/
 
 /* Returns true if the attributes are the same, in any order. */
 bool hp_same_attributes(hp_builder *b, hp_ref left, hp_ref right);
-/* Returns the number of entries after the last marker that equal the node. `earliest` becomes the
- * index of the first of them. */
-uint32_t hp_active_formatting_count_equal(hp_builder *b, const hp_node *node, uint32_t *earliest);
-
+/* Returns a hash of the name and the set of attributes. */
+uint32_t hp_formatting_hash(const hp_builder *b, hp_atom name, hp_ref attributes);
 /* Appends a worker's entries, whose open elements are on the stack from `depth` + 1 on. */
 void hp_active_formatting_splice(hp_builder *b, const hp_formatting *entries, uint32_t count, uint32_t depth);
+
+/*** lists of any builder ***/
+
+static inline bool hp_is_outline(const hp_builder *b) { return !b->document; }
+/* Returns true if the list has an entry of this name after the last marker. `marker` becomes true
+ * if a marker ended the search. */
+bool hp_has_listed(const hp_builder *b, hp_atom name, bool *marker);
+/* Returns the name of entry `i`, HP_NO_ATOM if it is removed, or UINT32_MAX for a marker. */
+hp_atom hp_listed_name_of(const hp_builder *b, uint32_t i);
 
 #endif

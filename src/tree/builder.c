@@ -20,8 +20,6 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   b->stack.higher.capacity = kept.stack.higher.capacity;
   b->formatting.entries = kept.formatting.entries;
   b->formatting.capacity = kept.formatting.capacity;
-  b->formatting.by_index = kept.formatting.by_index;
-  b->formatting.by_index_capacity = kept.formatting.by_index_capacity;
   b->formatting.alike = kept.formatting.alike;
   b->formatting.alike_capacity = kept.formatting.alike_capacity;
   b->formatting.attribute_places = kept.formatting.attribute_places;
@@ -81,7 +79,6 @@ void hp_builder_close(hp_builder *b) {
   hp_free(b->stack.last_own);
   hp_free(b->formatting.entries);
   hp_free(b->stack.higher.links);
-  hp_free(b->formatting.by_index);
   hp_free(b->formatting.alike);
   hp_free(b->formatting.attribute_places);
   hp_free(b->templates.modes);

@@ -88,7 +88,7 @@ typedef struct hp_open_element { // value
   uint8_t ns;
   uint8_t kind;    /* hp_open_kind */
   uint16_t tag;    /* HP_TAG_ bits, HP_OPEN_ABOVE_TOMBSTONE */
-  uint32_t listed; /* see tree/outline_list.h; other builders have no use for it */
+  uint32_t listed; /* of a formatting element: index + 1 of its entry, if that stands for it */
   uint32_t previous_same, scope, special, li_barrier;
 } hp_open_element;
 
@@ -102,18 +102,21 @@ typedef enum hp_open_kind {
 
 enum { HP_OPEN_ABOVE_TOMBSTONE = HP_TAG_VOID }; /* void elements are never open */
 
-/* An entry of the list of active formatting elements. A marker has node 0, a removed entry has
- * HP_FORMATTING_TOMBSTONE. The last entry is never a removed one. Entries of open elements have
- * the order of the stack. Links are the index + 1 of another entry, or 0. */
+/* An entry of the list of active formatting elements of a tree. A marker has node 0, a removed
+ * entry has HP_FORMATTING_TOMBSTONE. The last entry is never a removed one. Entries of open
+ * elements have the order of the stack. Links are the index + 1 of another entry, or 0. */
 enum { HP_FORMATTING_TOMBSTONE = 1 };
 typedef struct hp_formatting { // value
   hp_ref node;
   hp_atom name;
   hp_ref attributes;
   uint32_t open; /* index in the stack, while the element is open */
-  /* Of linked entries: */
-  uint32_t previous, next; /* entries of the same name; of a marker: the previous marker */
-  uint32_t hash, alike;    /* of name and attributes; the previous entry in the hash bucket */
+  /* Of linked entries. A marker leads to the previous marker. All other entries of the name that
+   * precede this one have an index below `previous`. The entry before that index may have another
+   * name, because entries move. */
+  uint32_t previous;
+  uint32_t unused;      /* An index of an entry is one shift. */
+  uint32_t hash, alike; /* of name and attributes; the previous entry in the hash bucket */
 } hp_formatting;
 
 typedef struct hp_place {
@@ -228,8 +231,7 @@ static inline void hp_stack_limit_depth(hp_open_stack *s, uint32_t depth) {
   s->room = room < s->capacity ? (uint32_t)room : s->capacity;
 }
 
-/* The list of active formatting elements. tree/active_formatting.h has its functions, and
- * tree/outline_list.h has those of an outline. */
+/* The list of active formatting elements. tree/active_formatting.h has its functions. */
 typedef struct hp_active_formatting {
   union {
     hp_formatting *entries;
@@ -238,12 +240,10 @@ typedef struct hp_active_formatting {
   uint32_t count, capacity;
   uint32_t linked; /* number of entries that have links */
   uint32_t marker; /* index + 1 of the last linked marker, or 0 */
-  /* By name: index + 1 of the last linked entry, or 0. */
+  /* By name: index + 1 of the last linked entry, which is not removed, or 0. */
   uint32_t last[HP_FORMATTING_NAMES];
-  uint32_t *by_index; /* by index in the stack: index of its entry, if the node is the same */
-  uint32_t by_index_capacity;
   uint32_t *alike;                     /* hash table: index + 1 of the last entry of a bucket */
-  uint32_t alike_capacity, alike_size; /* buckets: a power of two, or 0 while there is no table */
+  uint32_t alike_capacity, alike_size; /* number of buckets, or 0 while there is no table */
   uint32_t *attribute_places;          /* scratch of a comparison, by atom; else all 0 */
   uint32_t attribute_place_capacity;
 } hp_active_formatting;

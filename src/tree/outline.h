@@ -22,7 +22,7 @@
 
 enum { HP_OUTLINE_SLOT = 32 }; /* bytes */
 
-typedef struct hp_outline_listed hp_outline_listed; /* see tree/outline_list.h */
+typedef struct hp_outline_listed hp_outline_listed; /* see tree/active_formatting.h */
 
 /* How an element came into the tree. */
 typedef struct hp_outline_insertion { // value
@@ -149,11 +149,19 @@ static inline bool hp_outline_takes_cdata(hp_outline *s) { return s->parts->take
 static inline hp_node *hp_outline_node(const hp_outline *outline, hp_ref node) {
   return hp_node_at((const char *)outline->slots, node);
 }
+/* Ends one use of the node. A sweep frees a node without uses, because an open table may have it as
+ * the parent. */
+static inline void hp_outline_release(hp_outline *s, hp_ref ref) {
+  if (ref != s->plain && !hp_outline_node(s, ref)->first--) s->loose++;
+}
 /* Returns true if another element may share the node. */
 bool hp_outline_may_share(const hp_outline *outline, hp_ref node);
 /* Gives the element that is being inserted the node of an open element with the same `next`, for
  * which hp_outline_may_share is true. Requires: the event of an insertion is running. */
 static inline void hp_outline_set_twin(hp_outline *outline, hp_ref node) { outline->twin = node; }
+/* Returns true if the closed element with this node is in the list of active formatting elements.
+ * Requires: it was the only element with this node. */
+bool hp_outline_lists(const hp_outline *outline, hp_ref node);
 /* Returns the bytes of heap memory. */
 size_t hp_outline_memory(const hp_outline *outline);
 

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
-#include "tree/outline_list.h"
 
 void hp_stack_pass_tombstone(hp_builder *b) {
   uint32_t run = b->stack.top->previous_same;
@@ -154,7 +153,6 @@ void hp_stack_close_tombstones(hp_builder *b) {
   for (uint32_t i = count; i > 0; i--)
     if (stack[i].ns == HPAR_NAMESPACE_HTML) *hp_last_slot(&b->stack, stack[i].name) = 0;
   for (uint32_t i = 1; i <= count; i++) {
-    uint32_t listed = hp_is_outline(b) ? 0 : hp_listed_at(b, i);
     if (is_tombstone(&stack[i])) continue;
     hp_open_element *e = &stack[++to];
     *e = stack[i];
@@ -164,8 +162,8 @@ void hp_stack_close_tombstones(hp_builder *b) {
       *hp_last_slot(&b->stack, e->name) = to;
     }
     link_barriers(b, to, to - 1);
-    if (listed) hp_active_formatting_open(b, listed - 1, e->node, to);
-    if (hp_is_outline(b) && e->tag & HP_TAG_FORMATTING) hp_outline_list_renumber(b, i, to);
+    if (e->tag & HP_TAG_FORMATTING)
+      (hp_is_outline(b) ? hp_outline_list_renumber : hp_active_formatting_renumber)(b, i, to);
   }
   b->stack.depth = to;
   b->stack.top = &stack[to];

@@ -2,7 +2,7 @@
 
 #include "study/true_state.h"
 #include "support/tags_state.h"
-#include "tree/outline_list.h"
+#include "tree/active_formatting.h"
 
 #include <hpar/study.h>
 #include <stdio.h>
