@@ -23,7 +23,9 @@ enum {
 };
 
 const uint16_t hp_html_tags[HP_KNOWN_ATOMS] = {
-    [HP_ATOM_ADDRESS] = P,
+#define HEADING(name) [HP_ATOM_##name] = S | H | B,
+#define PHRASE(name) [HP_ATOM_##name] = F | B,
+    HP_EACH_LOW_HEADING(HEADING) HP_EACH_PHRASE(PHRASE)[HP_ATOM_ADDRESS] = P,
     [HP_ATOM_APPLET] = S | C,
     [HP_ATOM_AREA] = S | V,
     [HP_ATOM_ARTICLE] = S,
@@ -54,11 +56,6 @@ const uint16_t hp_html_tags[HP_KNOWN_ATOMS] = {
     [HP_ATOM_FRAME] = S | V,
     [HP_ATOM_FRAMESET] = S | O,
     [HP_ATOM_H1] = S | H | B,
-    [HP_ATOM_H2] = S | H | B,
-    [HP_ATOM_H3] = S | H | B,
-    [HP_ATOM_H4] = S | H | B,
-    [HP_ATOM_H5] = S | H | B,
-    [HP_ATOM_H6] = S | H | B,
     [HP_ATOM_HEAD] = S | B | O,
     [HP_ATOM_HEADER] = S,
     [HP_ATOM_HGROUP] = S,
@@ -119,19 +116,8 @@ const uint16_t hp_html_tags[HP_KNOWN_ATOMS] = {
     [HP_ATOM_WBR] = S | V,
     [HP_ATOM_XMP] = S,
     [HP_ATOM_A] = F,
-    [HP_ATOM_B] = F | B,
-    [HP_ATOM_BIG] = F | B,
-    [HP_ATOM_CODE] = F | B,
-    [HP_ATOM_EM] = F | B,
     [HP_ATOM_FONT] = F,
-    [HP_ATOM_I] = F | B,
     [HP_ATOM_NOBR] = F | B,
-    [HP_ATOM_S] = F | B,
-    [HP_ATOM_SMALL] = F | B,
-    [HP_ATOM_STRIKE] = F | B,
-    [HP_ATOM_STRONG] = F | B,
-    [HP_ATOM_TT] = F | B,
-    [HP_ATOM_U] = F | B,
 };
 
 #define EACH_FORMATTING_NAME(_) \

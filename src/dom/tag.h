@@ -82,71 +82,28 @@ bool hp_tag_scan_next(hp_tag_scan *scan);
 /* Returns whether the attribute in the source has the name of `attribute`. */
 bool hp_tag_scan_is(const hp_tag_scan *scan, const hpar_attribute *attribute);
 
-/* Tag names that "in body" treats alike, as labels of a switch:
- * `case HP_ANY_BLOCK: case HP_ATOM_P:`. */
+/*** tag names that the rules treat alike, for tables and switches ***/
 
 /* Their start tags close a p, their end tags close them; p, pre, listing and form are special cases
- * of it. */
-#define HP_ANY_BLOCK       \
-  HP_ATOM_ADDRESS:         \
-  case HP_ATOM_ARTICLE:    \
-  case HP_ATOM_ASIDE:      \
-  case HP_ATOM_BLOCKQUOTE: \
-  case HP_ATOM_CENTER:     \
-  case HP_ATOM_DETAILS:    \
-  case HP_ATOM_DIALOG:     \
-  case HP_ATOM_DIR:        \
-  case HP_ATOM_DIV:        \
-  case HP_ATOM_DL:         \
-  case HP_ATOM_FIELDSET:   \
-  case HP_ATOM_FIGCAPTION: \
-  case HP_ATOM_FIGURE:     \
-  case HP_ATOM_FOOTER:     \
-  case HP_ATOM_HEADER:     \
-  case HP_ATOM_HGROUP:     \
-  case HP_ATOM_MAIN:       \
-  case HP_ATOM_MENU:       \
-  case HP_ATOM_NAV:        \
-  case HP_ATOM_OL:         \
-  case HP_ATOM_SEARCH:     \
-  case HP_ATOM_SECTION:    \
-  case HP_ATOM_SUMMARY:    \
-  case HP_ATOM_UL
+ * of it. So are address and div, which do not bound the search for an open li, and dialog, which is
+ * not special. */
+// clang-format off
+#define HP_EACH_BLOCK(_) \
+  _(ARTICLE) _(ASIDE) _(BLOCKQUOTE) _(CENTER) _(DETAILS) _(DIR) _(DL) _(FIELDSET) _(FIGCAPTION) _(FIGURE) _(FOOTER) \
+  _(HEADER) _(HGROUP) _(MAIN) _(MENU) _(NAV) _(OL) _(SEARCH) _(SECTION) _(SUMMARY) _(UL)
+#define HP_EACH_LOW_HEADING(_) _(H2) _(H3) _(H4) _(H5) _(H6)
+/* Formatting elements except a, nobr and font. */
+#define HP_EACH_PHRASE(_) _(B) _(BIG) _(CODE) _(EM) _(I) _(S) _(SMALL) _(STRIKE) _(STRONG) _(TT) _(U)
+/* Tags that the rules for "in head" process, except base. */
+#define HP_EACH_METADATA(_) \
+  _(BASEFONT) _(BGSOUND) _(LINK) _(META) _(NOFRAMES) _(SCRIPT) _(STYLE) _(TEMPLATE) _(TITLE)
+// clang-format on
 
-#define HP_ANY_HEADING \
-  HP_ATOM_H1:          \
-  case HP_ATOM_H2:     \
-  case HP_ATOM_H3:     \
-  case HP_ATOM_H4:     \
-  case HP_ATOM_H5:     \
-  case HP_ATOM_H6
-
-/* Formatting elements except a and nobr. */
-#define HP_ANY_PHRASE  \
-  HP_ATOM_B:           \
-  case HP_ATOM_BIG:    \
-  case HP_ATOM_CODE:   \
-  case HP_ATOM_EM:     \
-  case HP_ATOM_FONT:   \
-  case HP_ATOM_I:      \
-  case HP_ATOM_S:      \
-  case HP_ATOM_SMALL:  \
-  case HP_ATOM_STRIKE: \
-  case HP_ATOM_STRONG: \
-  case HP_ATOM_TT:     \
-  case HP_ATOM_U
-
-/* Tags that the rules for "in head" process. */
-#define HP_ANY_METADATA  \
-  HP_ATOM_BASE:          \
-  case HP_ATOM_BASEFONT: \
-  case HP_ATOM_BGSOUND:  \
-  case HP_ATOM_LINK:     \
-  case HP_ATOM_META:     \
-  case HP_ATOM_NOFRAMES: \
-  case HP_ATOM_SCRIPT:   \
-  case HP_ATOM_STYLE:    \
-  case HP_ATOM_TEMPLATE: \
-  case HP_ATOM_TITLE
+/* Labels of a switch: `case HP_ANY_BLOCK: case HP_ATOM_P:`. */
+#define HP_OR_CASE(name) : case HP_ATOM_##name
+#define HP_ANY_BLOCK HP_ATOM_ADDRESS HP_OR_CASE(DIALOG) HP_OR_CASE(DIV) HP_EACH_BLOCK(HP_OR_CASE)
+#define HP_ANY_HEADING HP_ATOM_H1 HP_EACH_LOW_HEADING(HP_OR_CASE)
+#define HP_ANY_PHRASE HP_ATOM_FONT HP_EACH_PHRASE(HP_OR_CASE)
+#define HP_ANY_METADATA HP_ATOM_BASE HP_EACH_METADATA(HP_OR_CASE)
 
 #endif
