@@ -39,6 +39,7 @@
 #include "tree/context.inc"
 
 #include "merge/check.inc"
+#include "study/true_state.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "check.h"
 #include "dom/tag.h"
+#include "study/true_state.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/dat.h"

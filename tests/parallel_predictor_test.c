@@ -3,11 +3,11 @@
  * at every smart cut and at any byte, the tree is the sequential tree. */
 
 #include "base/memory.h"
+#include "study/true_state.h"
 #include "support/buffer.h"
 #include "support/compare_check.h"
 #include "support/documents.h"
 #include "support/random.h"
-#include "tokenizer/state.h"
 #include "tree/builder.h"
 
 #include "study/cut_key.h"

@@ -7,6 +7,7 @@
 #include "speculation/start.h"
 #include "speculation/worker.h"
 #include "study/cuts.h"
+#include "study/true_state.h"
 #include "tree/builder.h"
 #include "tree/stack.h"
 

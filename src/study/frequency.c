@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "speculation/start.h"
+#include "study/true_state.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "study/judge.h"
 #include "study/record.h"
 
-#include "tokenizer/state.h"
+#include "study/true_state.h"
 #include "tree/builder.h"
 
 #include <hpar/study.h>

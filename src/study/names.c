@@ -2,6 +2,7 @@
 
 #include "base/trace.h"
 #include "merge/merge.h"
+#include "study/true_state.h"
 
 #include <hpar/study.h>
 
@@ -159,6 +160,41 @@ static const char *const outcomes[HPAR_CHUNK_OUTCOMES] = {"exact",    "clean",  
 static const char *const events[HPAR_EVENT_KINDS] = {"decode",    "cut",  "prescan", "parse",    "exact", "merge",
                                                      "roll_back", "wait", "compose", "tokenize", "script"};
 
+static const char *const states[HP_STATES] = {
+    [HP_STATE_DATA] = "data",
+    [HP_STATE_RCDATA] = "RCDATA",
+    [HP_STATE_RAWTEXT] = "RAWTEXT",
+    [HP_STATE_SCRIPT_DATA] = "script data",
+    [HP_STATE_SCRIPT_DATA_ESCAPED] = "script data escaped",
+    [HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED] = "script data double escaped",
+    [HP_STATE_PLAINTEXT] = "PLAINTEXT",
+    [HP_STATE_CDATA_SECTION] = "CDATA section",
+    [HP_STATE_CHARACTER_REFERENCE] = "character reference",
+    [HP_STATE_TAG_OPEN] = "tag open",
+    [HP_STATE_END_TAG_OPEN] = "end tag open",
+    [HP_STATE_TAG_NAME] = "tag name",
+    [HP_STATE_BEFORE_ATTRIBUTE_NAME] = "before attribute name",
+    [HP_STATE_ATTRIBUTE_NAME] = "attribute name",
+    [HP_STATE_AFTER_ATTRIBUTE_NAME] = "after attribute name",
+    [HP_STATE_BEFORE_ATTRIBUTE_VALUE] = "before attribute value",
+    [HP_STATE_DOUBLE_QUOTED] = "attribute value (double-quoted)",
+    [HP_STATE_SINGLE_QUOTED] = "attribute value (single-quoted)",
+    [HP_STATE_UNQUOTED] = "attribute value (unquoted)",
+    [HP_STATE_AFTER_QUOTED] = "after attribute value (quoted)",
+    [HP_STATE_SELF_CLOSING] = "self-closing start tag",
+    [HP_STATE_MARKUP_DECLARATION_OPEN] = "markup declaration open",
+    [HP_STATE_COMMENT] = "comment",
+    [HP_STATE_BOGUS_COMMENT] = "bogus comment",
+    [HP_STATE_PROCESSING_INSTRUCTION] = "processing instruction",
+    [HP_STATE_DOCTYPE] = "DOCTYPE",
+};
+
+static const char *const modes[HP_INSERTION_MODES] = {
+    "initial",         "before html",   "before head",    "in head",          "in head noscript",
+    "after head",      "in body",       "text",           "in table",         "in caption",
+    "in column group", "in table body", "in row",         "in cell",          "in template",
+    "after body",      "in frameset",   "after frameset", "after after body", "after after frameset"};
+
 #define NAME(table, count, i) ((unsigned)(i) < (unsigned)(count) ? (table)[i] : "unknown")
 
 const char *hpar_hazard_name(hpar_hazard hazard) {
@@ -172,3 +208,5 @@ const char *hpar_hazard_summary(hpar_hazard hazard) {
 const char *hpar_assumption_summary(hpar_assumption a) { return NAME(assumptions, HPAR_ASSUMPTIONS, a); }
 const char *hpar_chunk_outcome_name(hpar_chunk_outcome outcome) { return NAME(outcomes, HPAR_CHUNK_OUTCOMES, outcome); }
 const char *hpar_event_kind_name(hpar_event_kind kind) { return NAME(events, HPAR_EVENT_KINDS, kind); }
+const char *hp_state_name(hp_state state) { return NAME(states, HP_STATES, state); }
+const char *hp_mode_name(uint8_t mode) { return NAME(modes, HP_INSERTION_MODES, mode); }

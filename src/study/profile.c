@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "dom/tag.h"
 #define HP_HAS_NODES 1
+#include "study/true_state.h"
 #include "tree/builder.h"
 #include "tree/listed.inc"
 

@@ -1,7 +1,89 @@
 #include "study/true_state.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "tree/engine.h"
+
+#include <string.h>
+
+/*** the tokenizer's state inside of a token ***/
+
+static bool begins(const char *at, const char *end, const char *with) {
+  size_t length = strlen(with);
+  return (size_t)(end - at) >= length && hp_ascii_equal(at, with, length);
+}
+
+/* Returns whether the text ends within a character reference. */
+static bool in_reference(const char *begin, const char *end) {
+  enum { LONGEST = 40 };
+  for (const char *at = end; at > begin && end - at < LONGEST;) {
+    char c = *--at;
+    if (c == '&') return true;
+    if (!hp_ascii_is_letter(c) && (unsigned char)(c - '0') >= 10 && c != '#') return false;
+  }
+  return false;
+}
+
+static hp_state in_text(const char *at, const char *end) {
+  for (const char *from = at; (from = memchr(from, '<', (size_t)(end - from)));) {
+    if (begins(from, end, "<![CDATA[")) {
+      from += 9;
+      const char *close = memmem(from, (size_t)(end - from), "]]>", 3);
+      if (!close) return HP_STATE_CDATA_SECTION;
+      at = from = close + 3;
+    } else {
+      from++;
+    }
+  }
+  return in_reference(at, end) ? HP_STATE_CHARACTER_REFERENCE : HP_STATE_DATA;
+}
+
+static hp_state of_content(hp_content content) {
+  switch (content) {
+    case HP_CONTENT_RCDATA: return HP_STATE_RCDATA;
+    case HP_CONTENT_RAWTEXT: return HP_STATE_RAWTEXT;
+    case HP_CONTENT_SCRIPT_DATA: return HP_STATE_SCRIPT_DATA;
+    case HP_CONTENT_PLAINTEXT: return HP_STATE_PLAINTEXT;
+    case HP_CONTENT_CDATA_SECTION: return HP_STATE_CDATA_SECTION;
+    default: return HP_STATE_DATA;
+  }
+}
+
+static hp_state in_script(const char *at, const char *end) {
+  switch (hp_script_escape_at(HP_SCRIPT_PLAIN, at, end)) {
+    case HP_SCRIPT_ESCAPED: return HP_STATE_SCRIPT_DATA_ESCAPED;
+    case HP_SCRIPT_DOUBLE_ESCAPED: return HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED;
+    default: return HP_STATE_SCRIPT_DATA;
+  }
+}
+
+/* Returns the state before the byte at `place`, if the text ends there. The token that contains
+ * `place`, or begins there, begins at `start`. The tokenizer's content was `content` at `start`. */
+static hp_state state_at(const char *text, uint32_t start, hp_content content, uint32_t place) {
+  const char *at = text + start, *end = text + place;
+  if (at == end) return of_content(content);
+  if (content != HP_CONTENT_DATA) {
+    if (content == HP_CONTENT_SCRIPT_DATA) return in_script(at, end);
+    return content == HP_CONTENT_RCDATA && in_reference(at, end) ? HP_STATE_CHARACTER_REFERENCE : of_content(content);
+  }
+  if (*at != '<') return in_text(at, end);
+  if (end - at == 1) return HP_STATE_TAG_OPEN;
+  if (hp_ascii_is_letter(at[1])) return hp_state_of_tag(HP_STATE_TAG_NAME, at + 1, end);
+  switch (at[1]) {
+    case '/':
+      if (end - at == 2) return HP_STATE_END_TAG_OPEN;
+      return hp_ascii_is_letter(at[2]) ? hp_state_of_tag(HP_STATE_TAG_NAME, at + 2, end) : HP_STATE_BOGUS_COMMENT;
+    case '?': return HP_STATE_PROCESSING_INSTRUCTION;
+    case '!':
+      if (begins(at, end, "<!--")) return HP_STATE_COMMENT;
+      if (begins(at, end, "<!doctype")) return HP_STATE_DOCTYPE;
+      if (begins(at, end, "<![CDATA[")) return in_text(at, end);
+      return end - at < 9 ? HP_STATE_MARKUP_DECLARATION_OPEN : HP_STATE_BOGUS_COMMENT;
+    default: return in_text(at, end);
+  }
+}
+
+/*** the observer ***/
 
 typedef struct observed_token {
   const hp_observer *observer;
@@ -102,7 +184,7 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
     s->states[s->next] = (hp_true_state){
         .place = place,
         .token = place == start ? place : start,
-        .state = hp_state_at(s->text, start, content, place),
+        .state = state_at(s->text, start, content, place),
         .content = content,
         .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
         .mode = b->mode,

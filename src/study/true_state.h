@@ -35,4 +35,9 @@ hpar_status hp_observe(const hp_request *request, const char *fragment, const hp
 hpar_status hp_true_states(const hp_request *request, const char *fragment, const uint32_t *places, uint32_t count,
                            hp_true_state *states);
 
+/* Returns the standard's name of the state, without the word "state". */
+const char *hp_state_name(hp_state state);
+/* Returns the standard's name of an hp_insertion_mode, without the words "insertion mode". */
+const char *hp_mode_name(uint8_t mode);
+
 #endif

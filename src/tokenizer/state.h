@@ -39,19 +39,12 @@ typedef enum hp_state {
   HP_STATES
 } hp_state;
 
-/* Returns the standard's name of the state, without the word "state". */
-HP_SHARED const char *hp_state_name(hp_state state);
-
-/* Returns the state before the byte at `place`, if the text ends there. The token that contains
- * `place`, or begins there, begins at `start`. The tokenizer's content was `content` at `start`. */
-HP_SHARED hp_state hp_state_at(const char *text, uint32_t start, hp_content content, uint32_t place);
-
 /* Returns the state after the bytes of a tag, of which none ends it. The tag is in `state` before
  * them, and in HP_STATE_TAG_NAME before its name. */
-hp_state hp_state_of_tag(hp_state state, const char *at, const char *end);
+HP_SHARED hp_state hp_state_of_tag(hp_state state, const char *at, const char *end);
 
 /* Returns the state after the script text [at, end), which begins in the state `from`. Requires:
  * the text does not end inside of a dash run or of a tag. */
-hp_script_escape hp_script_escape_at(hp_script_escape from, const char *at, const char *end);
+HP_SHARED hp_script_escape hp_script_escape_at(hp_script_escape from, const char *at, const char *end);
 
 #endif

@@ -152,11 +152,3 @@ const uint8_t hp_fused_ends[HP_TESTED_TAGS] = {
 #define FORMATTING_END(name) KIND(name, , FORMATTING)
     EACH_FUSED(KIND) HP_EACH_BLOCK(ORDINARY_END) HP_EACH_LOW_HEADING(ORDINARY_END) HP_EACH_PHRASE(FORMATTING_END)
         EACH_ORDINARY(ORDINARY_END)};
-
-static const char *const modes[HP_INSERTION_MODES] = {
-    "initial",         "before html",   "before head",    "in head",          "in head noscript",
-    "after head",      "in body",       "text",           "in table",         "in caption",
-    "in column group", "in table body", "in row",         "in cell",          "in template",
-    "after body",      "in frameset",   "after frameset", "after after body", "after after frameset"};
-
-const char *hp_mode_name(uint8_t mode) { return mode < HP_INSERTION_MODES ? modes[mode] : "unknown"; }

@@ -65,9 +65,6 @@ typedef enum hp_insertion_mode {
 /* "In table text" is no mode here: text comes as maximal runs, so a run is classified when it
  * arrives. */
 
-/* Returns the standard's name of an hp_insertion_mode, without the words "insertion mode". */
-HP_SHARED const char *hp_mode_name(uint8_t mode);
-
 /* An entry of the stack of open elements. With index i of the entry and 0 for none:
  *   previous_same   the next lower HTML element of this name
  *   scope           the highest index <= i of an element that bounds the default scope

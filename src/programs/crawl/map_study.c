@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "study/profile.h"
 #include "study/schedule.h"
-#include "tokenizer/state.h"
+#include "study/true_state.h"
 
 #include <hpar/study.h>
 #include <string.h>

@@ -15,6 +15,7 @@
 
 #include "programs/hpar/read.h"
 #include "study/profile.h"
+#include "study/true_state.h"
 
 #include <errno.h>
 #include <pthread.h>
