@@ -10,26 +10,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHORT = 300, LONG = 1 << 18, KINDS = 13 };
+enum { SHORT = 300, LONG = 1 << 18, KINDS = 11 };
 
 typedef enum kind {
   TEXT,
   RAW,
   QUOTED,
   QUOTE,
-  COMMENT,
   NOT_WHITE,
   BYTE,
   CONTROL,
-  LAST_MARKER,
   NEXT_OPENER,
   LAST_OPENER,
   IN_SCRIPT,
   INVALID_UTF8
 } kind;
 
-static const char *const kind_names[KINDS] = {"text",        "raw",       "quoted",      "quote",       "comment",
-                                              "not_white",   "byte",      "control",     "last_marker", "next_opener",
+static const char *const kind_names[KINDS] = {"text",        "raw",       "quoted",      "quote",
+                                              "not_white",   "byte",      "control",     "next_opener",
                                               "last_opener", "in_script", "invalid_utf8"};
 
 static uint64_t seed = 0x9E3779B97F4A7C15;
@@ -49,7 +47,6 @@ static bool is_in(kind kind, unsigned char c, char extra) {
     case RAW: return !c || one_of(c, "<\r");
     case QUOTE: return !c || c == '\r' || c == (unsigned char)extra;
     case QUOTED: return !c || one_of(c, "&\r") || c == (unsigned char)extra;
-    case COMMENT: return !c || one_of(c, "-<>\r");
     case NOT_WHITE: return !one_of(c, "\t\n\f\r ");
     case BYTE: return c == (unsigned char)extra;
     default: return (c >= 1 && c <= 8) || c == 11 || (c >= 14 && c <= 31) || c == 0x7F || c == 0xC2 || c >= 0xEF;
@@ -84,13 +81,6 @@ static bool begins_marker(const char *p, const char *end) {
 
 static const char *expected(kind kind, const char *at, const char *end, char extra) {
   const char *p = at;
-  if (kind == LAST_MARKER) {
-    for (p = end; p-- != at;) {
-      if (*p == '<' && begins_marker(p + 1, end)) return p;
-      if (*p == '>' && p - at >= 2 && p[-1] == '-' && p[-2] == '-') return p;
-    }
-    return at - 1;
-  }
   if (kind == NEXT_OPENER) {
     while (p != end && !(*p == '<' && begins_marker(p + 1, end) && p[1] != '/')) p++;
     return p;
@@ -125,11 +115,9 @@ static const char *found(const hp_scan_kernels *set, kind kind, const char *at, 
     case RAW: return set->raw(at, end);
     case QUOTE: return set->quote(at, end, extra);
     case QUOTED: return set->quoted(at, end, extra);
-    case COMMENT: return set->comment(at, end);
     case NOT_WHITE: return set->not_white(at, end);
     case BYTE: return set->byte(at, end, extra);
     case CONTROL: return set->control(at, end);
-    case LAST_MARKER: return set->last_marker(at, end);
     case NEXT_OPENER: return set->next_opener(at, end);
     case LAST_OPENER: return set->last_opener(at, end);
     case IN_SCRIPT: return set->in_script(at, end);
@@ -262,7 +250,7 @@ static void test_short(void) {
 static void test_single(void) {
   char bytes[SHORT];
   for (int kind = 0; kind < KINDS; kind++) {
-    bool backwards = kind == LAST_MARKER || kind == LAST_OPENER;
+    bool backwards = kind == LAST_OPENER;
     for (size_t length = 1; length <= 200; length += length < 70 ? 1 : 13) {
       bool fine = true;
       for (size_t i = 0; fine && i < length; i++) {
@@ -351,7 +339,7 @@ static void test_long(void) {
       if (kind == INVALID_UTF8) {
         fill_valid(bytes, LONG);
       } else {
-        memset(bytes, kind == NOT_WHITE ? ' ' : kind == LAST_MARKER ? "-<"[round % 2] : 'a', LONG);
+        memset(bytes, kind == NOT_WHITE ? ' ' : kind == LAST_OPENER ? "-<"[round % 2] : 'a', LONG);
       }
       bool fine = right((enum kind)kind, bytes, LONG, '"');
       for (int i = 0; fine && i < 4; i++) {

@@ -15,10 +15,8 @@ typedef enum kernel {
   RAW,
   QUOTED,
   QUOTE,
-  COMMENT,
   NOT_WHITE,
   BYTE,
-  LAST_MARKER,
   NEXT_OPENER,
   IN_SCRIPT,
   INVALID_UTF8,
@@ -26,9 +24,8 @@ typedef enum kernel {
   KERNELS
 } kernel;
 
-static const char *const names[KERNELS] = {"text",        "raw",       "quoted",       "quote",
-                                           "comment",     "not_white", "byte",         "last_marker",
-                                           "next_opener", "in_script", "invalid_utf8", "control"};
+static const char *const names[KERNELS] = {"text", "raw",         "quoted",    "quote",        "not_white",
+                                           "byte", "next_opener", "in_script", "invalid_utf8", "control"};
 
 static const char *run_kernel(const hp_scan_kernels *set, kernel which, const char *at, const char *end) {
   switch (which) {
@@ -36,10 +33,8 @@ static const char *run_kernel(const hp_scan_kernels *set, kernel which, const ch
     case RAW: return set->raw(at, end);
     case QUOTE: return set->quote(at, end, '"');
     case QUOTED: return set->quoted(at, end, '"');
-    case COMMENT: return set->comment(at, end);
     case NOT_WHITE: return set->not_white(at, end);
     case BYTE: return set->byte(at, end, '>');
-    case LAST_MARKER: return set->last_marker(at, end);
     case NEXT_OPENER: return set->next_opener(at, end);
     case IN_SCRIPT: return set->in_script(at, end);
     case INVALID_UTF8: return set->invalid_utf8(at, end);

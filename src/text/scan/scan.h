@@ -16,20 +16,14 @@ typedef struct hp_scan_kernels {                                      // value
   const char *(*raw)(const char *at, const char *end);                /* < CR NUL */
   const char *(*quoted)(const char *at, const char *end, char quote); /* quote & CR NUL */
   const char *(*quote)(const char *at, const char *end, char quote);  /* quote CR NUL */
-  const char *(*comment)(const char *at, const char *end);            /* - CR NUL < > */
   const char *(*not_white)(const char *at, const char *end);          /* no white space */
   const char *(*byte)(const char *at, const char *end, char byte);
   /* Returns the ">" that ends a tag, whose name ends at `at`. `*self_closing` becomes true if the
    * "/" before it is not part of a value. */
   const char *(*tag_end)(const char *at, const char *end, bool *self_closing);
-  /* Searches backwards for a place that may decide a tokenizer state, and returns its address,
-   * or `at - 1`:
-   *   <!-  and <XY or </XY where XY is, in either case, one of scr sty svg tex tit mat xm if no,
-   *        of which the third letter may lie beyond `end`
-   *   -->  of which the address is that of the >
-   * All of its bytes lie in [at, end). */
-  const char *(*last_marker)(const char *at, const char *end);
-  /* Forwards, only those of the kinds <!- and <XY; `end` if there is none. */
+  /* Searches for an opener, after which the tokenizer's state may be another one, and returns its
+   * address, or `end`: <!-, or <XY where XY is, in either case, one of scr sty svg tex tit mat xm
+   * if no, of which the third letter may lie beyond `end`. All of its bytes lie in [at, end). */
   const char *(*next_opener)(const char *at, const char *end);
   const char *(*last_opener)(const char *at, const char *end); /* the same backwards; `at - 1` */
   /* Searches forwards for bytes that may change the state of a script or a style sheet: <!- and,
