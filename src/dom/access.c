@@ -2,10 +2,12 @@
  * reference, and strings point into the input or the arenas. Only hpar_node_parent may take more
  * than one step: it passes the splice anchors between a node and its parent (node.h). */
 
+#include "base/bytes.h"
 #include "dom/tag.h"
 #include "dom/value.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 static const hpar_string empty = {"", 0};
 
@@ -249,8 +251,87 @@ bool hpar_node_end_tag_range(const hpar_document *document, hpar_node element, u
   return source && tag_range(document, source + 2, start, end);
 }
 
+/*** the positions of attributes in the source of a start tag ***/
+
+/* A position in a start tag, and the attribute before it. */
+typedef struct tag_scan {
+  const char *at, *end;
+  const char *name, *name_end, *value, *value_end; /* without a value: all at name_end */
+} tag_scan;
+
+static bool ends_name(char c) { return hp_ascii_is_white(c) || c == '/' || c == '>'; }
+
+static const char *skip_white(const char *at, const char *end) {
+  while (at < end && hp_ascii_is_white(*at)) at++;
+  return at;
+}
+
+/* Returns a scan that is after the tag's name. Requires: `tag` to `end` is a whole start tag, from
+ * "<" to ">". */
+static tag_scan open_tag_scan(const char *tag, const char *end) {
+  const char *at = tag + 1;
+  while (at < end && !ends_name(*at)) at++;
+  return (tag_scan){.at = at, .end = end};
+}
+
+/* Scans the value if an equals sign follows. */
+static void take_value(tag_scan *s) {
+  const char *at = skip_white(s->at, s->end);
+  s->value = s->value_end = s->name_end;
+  if (at == s->end || *at != '=') return;
+  at = skip_white(at + 1, s->end);
+  s->value = s->value_end = at;
+  if (at == s->end || *at == '>') {
+    s->at = at;
+  } else if (*at == '"' || *at == '\'') {
+    const char *quote = memchr(at + 1, *at, (size_t)(s->end - at - 1));
+    s->value = at + 1;
+    s->value_end = quote ? quote : s->end;
+    s->at = quote ? quote + 1 : s->end;
+  } else {
+    while (at < s->end && !hp_ascii_is_white(*at) && *at != '>') at++;
+    s->at = s->value_end = at;
+  }
+}
+
+/* Finds the next attribute. Returns false if there is none. */
+static bool next_attribute(tag_scan *s) {
+  while (s->at < s->end && (hp_ascii_is_white(*s->at) || *s->at == '/')) s->at++;
+  if (s->at == s->end || *s->at == '>') return false;
+  s->name = s->at++; /* an equals sign may begin a name */
+  while (s->at < s->end && !ends_name(*s->at) && *s->at != '=') s->at++;
+  s->name_end = s->at;
+  take_value(s);
+  return true;
+}
+
+/* Returns the position after `name` in the source, or NULL if the source has another name. Ignores
+ * case, because some SVG attributes have capital letters in the tree. NUL in the source is U+FFFD
+ * in the tree. */
+static const char *match(const char *at, const char *end, hpar_string name) {
+  for (size_t i = 0; i < name.length; i++, at++) {
+    if (at == end) return NULL;
+    if (!*at && name.length - i >= 3 && !memcmp(name.bytes + i, "\xEF\xBF\xBD", 3))
+      i += 2;
+    else if (hp_ascii_lower(*at) != hp_ascii_lower(name.bytes[i]))
+      return NULL;
+  }
+  return at;
+}
+
+/* Returns whether the attribute in the source has the name of `attribute`. */
+static bool has_attribute_name(const tag_scan *s, const hpar_attribute *attribute) {
+  const char *at = s->name;
+  if (attribute->prefix.length) {
+    at = match(at, s->name_end, attribute->prefix);
+    if (!at || at == s->name_end || *at++ != ':') return false;
+  }
+  at = match(at, s->name_end, attribute->local_name);
+  return at == s->name_end;
+}
+
 /* Converts the scan's current attribute to offsets of the input. */
-static hpar_attribute_range attribute_range(const hp_input *input, const hp_tag_scan *scan) {
+static hpar_attribute_range attribute_range(const hp_input *input, const tag_scan *scan) {
   const char *text = input->bytes;
   return (hpar_attribute_range){.name_start = hp_input_offset(input, (uint64_t)(scan->name - text)),
                                 .name_end = hp_input_offset(input, (uint64_t)(scan->name_end - text)),
@@ -265,11 +346,11 @@ size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node eleme
   const uint32_t *source = source_of(document, element);
   if (!source || source[1] <= source[0] || !ranges) return 0;
   const char *text = document->input.bytes;
-  hp_tag_scan scan = hp_tag_scan_open(text + source[0], text + source[1]);
+  tag_scan scan = open_tag_scan(text + source[0], text + source[1]);
   size_t index = 0, found = 0;
   hpar_attribute attribute;
-  while (found < count && hpar_node_attribute_at(document, element, index, &attribute) && hp_tag_scan_next(&scan)) {
-    if (!hp_tag_scan_is(&scan, &attribute)) continue;
+  while (found < count && hpar_node_attribute_at(document, element, index, &attribute) && next_attribute(&scan)) {
+    if (!has_attribute_name(&scan, &attribute)) continue;
     if (index++ >= first) ranges[found++] = attribute_range(&document->input, &scan);
   }
   return found;
