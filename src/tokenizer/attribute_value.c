@@ -1,3 +1,5 @@
+/* Attribute values: their ends, their references, and whether they are decoded now or on access. */
+
 #include "base/memory.h"
 #include "dom/tag.h"
 #include "tokenizer/parts.h"
