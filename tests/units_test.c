@@ -1,6 +1,7 @@
 /* Checks units of work (runtime/units.h): each one runs once, and is admitted once and in order. A
  * straggler holds neither the caller nor other units: its unit is given up, and its job is dropped
- * when it has left. No case depends on time: threads wait for each other, or time out. */
+ * when it has left. A batch goes on beside a late thread, and reports in order. No case depends on
+ * time: threads wait for each other. */
 
 #include "runtime/units.h"
 
@@ -184,6 +185,85 @@ static void many_threads(hp_crew *crew) {
   check_all(&j, true);
 }
 
+/*** batches with a late thread ***/
+
+enum { PAGES = 40 };
+
+/* A thread of the pool is late in its first page, until the calling thread has done all others. */
+static struct {
+  pthread_t caller;
+  _Atomic bool has_stopped;
+  _Atomic unsigned finished, reported;
+  _Atomic bool is_written[PAGES];
+} batch;
+
+static void stop_in_batch(void) {
+  if (pthread_equal(pthread_self(), batch.caller))
+    while (!atomic_load(&batch.has_stopped)) sched_yield();
+  else if (!atomic_exchange(&batch.has_stopped, true))
+    while (atomic_load(&batch.finished) < PAGES - 1) sched_yield();
+}
+
+static void open_batch(void) {
+  memset((void *)&batch, 0, sizeof batch);
+  batch.caller = pthread_self();
+  hp_unit_set_hook(stop_in_batch);
+}
+
+static const char page[] = "<!doctype html><title>a</title><p>text<b>bold";
+
+static void take_document(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                          const hpar_stats *stats, unsigned thread, void *context) {
+  (void)index, (void)input, (void)parser, (void)stats, (void)context;
+  const unsigned before = atomic_fetch_add(&batch.finished, 1);
+  const bool is_right = thread == (before == PAGES - 1); /* the late page is the last one */
+  if (is_right && hpar_node_first_child(document, hpar_document_root(document)) != HPAR_NO_NODE)
+    atomic_fetch_add(&batch.reported, 1);
+}
+
+static void late_in_parses(void) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2};
+  hpar_many_stats stats = {HPAR_MANY_STATS_INIT};
+  hpar_input inputs[PAGES];
+  hpar_parser *parser;
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  for (unsigned i = 0; i < PAGES; i++)
+    inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = page, .length = sizeof page - 1, .status = HPAR_ERROR_MEMORY};
+  open_batch();
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, PAGES, &stats, take_document, NULL), HPAR_OK);
+  for (unsigned i = 0; i < PAGES; i++) CHECK_EQ(inputs[i].status, HPAR_OK);
+  CHECK_EQ(stats.inputs_per_worker[1], 1);
+  CHECK_EQ(atomic_load(&batch.reported), PAGES);
+  hpar_parser_destroy(parser);
+}
+
+static hpar_status count_page(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length;
+  if (!atomic_exchange((_Atomic bool *)context, true)) atomic_fetch_add(&batch.finished, 1);
+  return HPAR_OK;
+}
+
+static void take_page(size_t index, hpar_rewrite_page *done, void *context) {
+  (void)context;
+  CHECK_EQ(done->status, HPAR_OK);
+  CHECK_EQ(atomic_fetch_add(&batch.reported, 1), index);
+}
+
+static void late_in_rewrites(void) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .threads = 2};
+  hpar_rewrite_page pages[PAGES];
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  open_batch();
+  for (unsigned i = 0; i < PAGES; i++)
+    pages[i] = (hpar_rewrite_page){HPAR_REWRITE_PAGE_INIT, .bytes = page, .length = sizeof page - 1,
+                                   .write = count_page, .context = (void *)&batch.is_written[i]};
+  CHECK_EQ(hpar_rewrite_many(rules, &options, pages, PAGES, take_page, NULL), HPAR_OK);
+  CHECK_EQ(atomic_load(&batch.reported), PAGES);
+  hpar_rules_destroy(rules);
+}
+
 int main(void) {
   hp_crew crew = {0};
   one_unit();
@@ -194,5 +274,8 @@ int main(void) {
   cancelled(&crew);
   many_threads(&crew);
   hp_crew_close(&crew);
+  late_in_parses();
+  late_in_rewrites();
+  hp_unit_set_hook(NULL);
   return check_report();
 }
