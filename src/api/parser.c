@@ -1,7 +1,6 @@
 /* The parser's functions: argument checks. */
 
 #include "session/parser.h"
-#include "api/call.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "base/process.h"

@@ -1,4 +1,3 @@
-#include "session/batch.h"
 
 #include "base/call.h"
 #include "base/memory.h"

@@ -2,6 +2,9 @@
 
 #include "base/call.h"
 #include "platform/address_range.h"
+#if HPAR_PARALLEL
+#include "platform/affinity.h"
+#endif
 
 #include <inttypes.h>
 #include <string.h>
@@ -81,6 +84,57 @@ static hpar_status read_options(hpar_options *o, const hpar_options *given, hpar
   return status;
 }
 
+/*** the parallel parser ***/
+
+#if HPAR_PARALLEL
+unsigned hp_config_threads(hp_config *config) {
+  unsigned *threads = &config->parallel.executor.threads;
+  if (!*threads) *threads = hp_usable_cores();
+  if (*threads > HPAR_MAX_THREADS) *threads = HPAR_MAX_THREADS;
+  return *threads;
+}
+
+static hp_pool_wait wait_of(hpar_wait_policy policy) {
+  switch (policy) {
+    case HPAR_WAIT_SPIN: return HP_POOL_SPIN;
+    case HPAR_WAIT_SLEEP: return HP_POOL_SLEEP;
+    default: return HP_POOL_ADAPTIVE;
+  }
+}
+
+static hpar_status resolve_parallel(hp_config *config, const hpar_options *o, hpar_error *error) {
+  (void)error;
+  bool on_threads = o->parallel.executor == HPAR_EXECUTOR_THREADS;
+  hp_parallel_config *p = &config->parallel;
+  config->bind = on_threads && o->parallel.affinity == HPAR_AFFINITY_CORES;
+  config->fed_at_finish = !on_threads && o->mode != HPAR_MODE_SEQUENTIAL;
+  p->executor = (hp_executor){.kind = o->parallel.executor,
+                              .run = o->parallel.run,
+                              .context = o->parallel.run_context,
+                              .threads = o->threads,
+                              .wait = wait_of(o->parallel.wait),
+                              .bind = config->bind};
+  p->plan = hp_strategy_plan(&hp_exact_strategy);
+  p->fragment = o->fragment;
+  p->fits_threads_to_input = o->mode == HPAR_MODE_AUTO;
+  p->chunk_size = o->parallel.chunk_size;
+  p->chunks = o->parallel.chunks;
+  if (config->bind || o->mode == HPAR_MODE_PARALLEL) hp_config_threads(config);
+  return HPAR_OK;
+}
+#else
+/* A build without the parallel parser refuses its options. */
+static hpar_status resolve_parallel(hp_config *config, const hpar_options *o, hpar_error *error) {
+  (void)config;
+  if (o->mode < HPAR_MODE_PARALLEL && !o->parallel.affinity) return HPAR_OK;
+  return hp_explain(error, HPAR_ERROR_UNSUPPORTED,
+                    "hpar_options.%s: this library was built without the parallel parser",
+                    o->parallel.affinity ? "parallel.affinity" : "mode");
+}
+#endif
+
+/*** all options ***/
+
 /* The first fields of every version of hpar_study. */
 typedef struct study_head {
   size_t size;
@@ -124,7 +178,7 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
       return hp_explain(error, HPAR_ERROR_ARGUMENT,
                         "hpar_options.encoding is \"%.60s\"; accepted: a label of the Encoding Standard", o->encoding);
   }
-  status = hp_config_resolve_parallel(config, o, error);
+  status = resolve_parallel(config, o, error);
   return status == HPAR_OK && o->study ? resolve_study(config, o, error) : status;
 }
 

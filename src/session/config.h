@@ -81,8 +81,4 @@ struct hpar_study_target {
   hpar_error *error;
 };
 
-/* Resolves the options of the parallel parser. Returns HPAR_ERROR_UNSUPPORTED for such an option in
- * a build without it. */
-hpar_status hp_config_resolve_parallel(hp_config *config, const hpar_options *options, hpar_error *error);
-
 #endif

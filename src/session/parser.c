@@ -1,7 +1,5 @@
 #include "session/parser.h"
 
-#include "drivers/sequential/sequential.h"
-
 /*** whole input ***/
 
 #if HPAR_PARALLEL
@@ -369,7 +367,6 @@ static bool parse_in_parallel(hp_feed *feed, size_t available, bool last) {
 /* Parses the text that has arrived. */
 static void parse_on(hp_feed *feed, bool last) {
   hp_session *session = feed->session;
-  hp_engine *engine = &session->engine;
   hp_stream *stream = &feed->stream;
   size_t available = stream->text->length;
   if (!feed->open) {
@@ -380,14 +377,11 @@ static void parse_on(hp_feed *feed, bool last) {
     feed->open = true;
   }
   if (parse_in_parallel(feed, available, last)) return;
-  hp_tokenizer_extend(&engine->tokenizer, available, last);
-  if (last) {
+  hp_tokenizer_extend(&session->engine.tokenizer, available, last);
+  if (last)
     hp_finish_sequentially(session, &feed->config);
-  } else if (feed->way == HP_FEED_SEQUENTIAL) {
-    if (hp_config_runs_scripts(&feed->config) && !hp_scripts_resume(&session->scripts)) return;
-    hp_sequential_continue(engine);
-    if (hp_config_runs_scripts(&feed->config)) hp_scripts_run_late(&session->scripts);
-  }
+  else if (feed->way == HP_FEED_SEQUENTIAL)
+    hp_continue_sequentially(session, &feed->config);
 }
 
 static hpar_status parse_part(void *feed) {

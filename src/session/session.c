@@ -1,7 +1,6 @@
 #include "session/session.h"
 
 #include "dom/value.h"
-#include "drivers/sequential/sequential.h"
 
 #if HPAR_PARALLEL
 #include "platform/affinity.h"
@@ -83,9 +82,7 @@ static bool is_awake(const hp_session *session, const hp_config *config) {
   return wait == HP_POOL_ADAPTIVE && hp_crew_pool(&session->crew) &&
          hp_pool_is_awake(hp_crew_pool(&session->crew), config->parallel.executor.threads);
 }
-#endif
 
-#if HPAR_PARALLEL
 /* Returns the size from which two bound threads gain. A slow second processor saves less time. */
 static size_t break_even(const hp_config *config, size_t equal) {
   const hp_processors *found = config->bind ? hp_allowed_processors() : NULL;
@@ -244,11 +241,36 @@ void hp_open_request(hp_session *session, const hp_config *config, const hp_requ
   hp_exact_begin_fragment(&engine->builder);
 }
 
+static void build_limited(hp_engine *engine, const hp_token *token, void *context) {
+  (void)context;
+  hp_engine_build_limited(engine, token);
+}
+
+/* Checks the limits after each token: a parse ends at the same tree however its input is fed. */
+static void parse_limited(hp_engine *engine) {
+  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = build_limited, .checks_limits = true}, NULL);
+}
+
 void hp_finish_sequentially(hp_session *session, const hp_config *config) {
+  hp_engine *engine = &session->engine;
   bool scripts = hp_config_runs_scripts(config);
   if (scripts) hp_scripts_resume(&session->scripts);
-  hp_sequential_finish(&session->engine);
+  if (hp_engine_is_limited(engine))
+    parse_limited(engine);
+  else
+    hp_engine_run_fast(engine, HP_TO_END);
   if (scripts) hp_scripts_finish(&session->scripts);
+}
+
+void hp_continue_sequentially(hp_session *session, const hp_config *config) {
+  hp_engine *engine = &session->engine;
+  bool scripts = hp_config_runs_scripts(config);
+  if (scripts && !hp_scripts_resume(&session->scripts)) return;
+  if (hp_engine_is_limited(engine))
+    parse_limited(engine);
+  else
+    hp_engine_run_available(engine);
+  if (scripts) hp_scripts_run_late(&session->scripts);
 }
 
 typedef struct error_list {
@@ -338,9 +360,6 @@ hpar_status hp_close_trace(hp_session *session, const hp_config *config, hpar_do
 }
 
 /*** statistics ***/
-
-#if HPAR_PARALLEL
-#endif
 
 #if HPAR_PARALLEL
 const char *hp_note_processors(uint16_t *processor_per_worker, unsigned threads, bool refused) {

@@ -139,8 +139,12 @@ void hp_session_restart_resources(hp_session *session, const hp_request *request
  * the engine. */
 void hp_open_request(hp_session *session, const hp_config *config, const hp_request *request);
 
-/* Parses to the end of the input with the sequential parser, and runs the scripts. */
+/* The sequential parser: the engine alone, on the calling thread. Both run scripts. Failures and
+ * limits unwind through the engine. */
+/* Parses to the end of the input. Requires: all input is there. */
 void hp_finish_sequentially(hp_session *session, const hp_config *config);
+/* Parses all complete tokens of the input that is there. More input must come. */
+void hp_continue_sequentially(hp_session *session, const hp_config *config);
 
 /* Completes a parse that processed all tokens or reached a limit: the fragment's root, the errors,
  * the result. `limited`: the parser has not read all of the text. */

@@ -1,7 +1,7 @@
 /* The calls of a study on a parser: what it reads of a parse, parses with all counters, and scripts
  * that it postpones. */
 
-#include "api/call.h"
+#include "session/parser.h"
 #include "base/call.h"
 #include "study/state.h"
 #include "study/stats.h"

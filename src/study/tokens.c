@@ -1,6 +1,6 @@
 /* The tokenizer without a tree builder. */
 
-#include "api/call.h"
+#include "session/parser.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"
