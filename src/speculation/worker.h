@@ -167,7 +167,11 @@ void hp_worker_hook_progress(uint32_t (*hook)(uint32_t at));
  * Before a thread estimates the work, and before it takes its part, it is HP_PROGRESS_OF_PARTS.
  * When the merging thread begins to leave the pool, it is HP_PROGRESS_OF_LEAVING, and
  * HP_PROGRESS_OF_LEAVING + 1 afterwards. */
+#if HPAR_TEST_HOOKS
 void hp_worker_call_progress_hook(uint32_t at);
+#else
+static inline void hp_worker_call_progress_hook(uint32_t at) { (void)at; }
+#endif
 
 /*** segments ***/
 

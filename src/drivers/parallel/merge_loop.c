@@ -1,7 +1,6 @@
 #include "drivers/parallel/team.h"
 
 #include "base/process.h"
-#include "drivers/parallel/report.h"
 
 enum { AWAIT_SPIN_NS = 50000, STRAGGLER_NS = 100000, RESCUE_BYTES = 4 << 10 };
 

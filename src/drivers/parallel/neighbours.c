@@ -28,15 +28,9 @@ typedef struct composition {
 
 static hp_chunk_work *work_at(const hp_job *job, uint32_t chunk) { return hp_chunk_at(job->queue, chunk)->work; }
 
-#if HPAR_TEST_HOOKS
-static void call_hook(void) { hp_worker_call_progress_hook(HP_PROGRESS_OF_COMPOSITIONS); }
-#else
-static void call_hook(void) {}
-#endif
-
 /* Notes progress of the thread while it holds chunks. */
 static void note_progress(const composition *c) {
-  call_hook();
+  hp_worker_call_progress_hook(HP_PROGRESS_OF_COMPOSITIONS);
   _Atomic uint32_t *progress = &c->job->team->workers[c->thread]->progress;
   atomic_store_explicit(progress, atomic_load_explicit(progress, memory_order_relaxed) + 1, memory_order_relaxed);
 }

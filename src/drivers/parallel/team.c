@@ -219,18 +219,12 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   hp_event_count_wake(&job->team->merger_event);
 }
 
-#if HPAR_TEST_HOOKS
-static void call_hook(uint32_t at) { hp_worker_call_progress_hook(at); }
-#else
-static void call_hook(uint32_t at) { (void)at; }
-#endif
-
 /* Estimates the work beside the merger, and claims the first chunk of the thread's part. */
 static uint32_t claim_first(hp_job *job, unsigned thread) {
   hp_work_estimate *work = &job->team->work;
-  call_hook(HP_PROGRESS_OF_PARTS);
+  hp_worker_call_progress_hook(HP_PROGRESS_OF_PARTS);
   hp_estimate_work(work, job->request.text, job->request.length);
-  call_hook(HP_PROGRESS_OF_PARTS);
+  hp_worker_call_progress_hook(HP_PROGRESS_OF_PARTS);
   uint32_t chunk = hp_chunk_queue_take_part(job->queue, work);
   atomic_store_explicit(&job->shared.is_estimated, true, memory_order_release);
   return chunk ? chunk : hp_chunk_queue_claim(job->queue, thread);
@@ -329,9 +323,9 @@ static void leave_pool(hp_job *job) {
 }
 
 void hp_team_leave_pool(hp_job *job) {
-  call_hook(HP_PROGRESS_OF_LEAVING);
+  hp_worker_call_progress_hook(HP_PROGRESS_OF_LEAVING);
   leave_pool(job);
-  call_hook(HP_PROGRESS_OF_LEAVING + 1);
+  hp_worker_call_progress_hook(HP_PROGRESS_OF_LEAVING + 1);
 }
 
 bool hp_team_lend_document(hp_team *team, hpar_document *document) {
