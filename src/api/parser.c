@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "rewrite/resource_scan.h"
-#include "script/edit.h"
+#include "script/scripts.h"
 #include "session/config.h"
 #include "session/session.h"
 #include "text/encoding/encoding.h"

@@ -1,10 +1,9 @@
-#include "script/edit.h"
+#include "script/scripts.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "dom/value.h"
 #include "platform/address_range.h"
-#include "script/scripts.h"
 #include "text/scan/scan.h"
 #include "tree/stack.h"
 

@@ -13,6 +13,7 @@
 #include "tree/engine.h"
 
 #include <hpar/script.h>
+#include <pthread.h>
 
 typedef struct hp_script_config {
   hpar_script_callback callback; /* NULL: no script runs */
@@ -116,14 +117,33 @@ bool hp_script_is_connected(const hp_scripts *scripts, hp_ref node);
 void hp_script_call(hp_scripts *scripts, const hpar_script *script);
 void hp_script_call_without_writes(hp_scripts *scripts, const hpar_script *script);
 
-/* The text of the scripts (script/written.c). */
-/* Appends a piece without text. */
-void hp_written_push(hp_scripts *scripts);
-/* Removes the parsed pieces at the end of the list down to `bottom`, which stays. */
-void hp_written_pop(hp_scripts *scripts, uint32_t bottom);
-/* Appends text to the piece. */
-void hp_written_add(hp_scripts *scripts, uint32_t piece, const char *bytes, size_t length);
-/* Parses the text before the end of the piece `bottom`. */
-void hp_written_parse(hp_scripts *scripts, uint32_t bottom);
+/*** changes after a parse ***/
+
+/* Changes of a document after its parse. An editor is an engine without input. Its document grows
+ * on demand: a change that finds no space fails, the range grows, and the change runs again. */
+
+typedef struct hp_edit_config { // value
+  bool scripting;               /* of inner HTML */
+  hp_limits limits;
+  uint64_t memory_limit; /* 0: none */
+} hp_edit_config;
+
+typedef struct hp_edit_engine {
+  hp_scripts scripts;
+  hp_engine engine;
+  hp_edit_config config;
+  bool is_open;    /* the engine is ready */
+  pthread_t owner; /* the only thread that may change the document */
+} hp_edit_engine;
+
+/* Sets `*scripts` to the handle of the document's editor. Makes one if there is none. Returns
+ * HPAR_ERROR_ARGUMENT if a parse fills the document, or another thread owns it. */
+hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config, hp_scripts **scripts);
+
+/* Returns the handle of the document's editor, if the calling thread owns it, or NULL. */
+hp_scripts *hp_edit_running(const hpar_document *document);
+
+/* Ends the changes, and gives back the addresses after the objects. */
+void hp_edit_end(hpar_document *document);
 
 #endif
