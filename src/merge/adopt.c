@@ -1,4 +1,4 @@
-#include "merge/adopt.h"
+#include "merge/merge.h"
 
 #define HP_HAS_NODES 1
 #define HP_HAS_OUTER 0

@@ -3,7 +3,6 @@
 #define HP_HAS_NODES 1
 #define HP_HAS_OUTER 1
 
-#include "merge/adopt.h"
 #include "tokenizer/tokenizer.h"
 
 #include "tree/context.inc"
@@ -97,7 +96,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
 }
 
 /* Returns whether the merger can repair the run of the composed segment as well as those of its
- * parts (merge/adopt.h). The flags of formatting elements count the equal entries of their
+ * parts (merge/merge.h). The flags of formatting elements count the equal entries of their
  * segment only, so that the left log must have none of these names. */
 static bool keeps_repairs(hp_builder *b, const hp_segment *left, const hp_segment *s) {
   if (hp_speculative_of(b)->misnested != s->misnested || hp_speculative_of(b)->fostered != s->fostered ||

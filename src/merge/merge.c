@@ -4,7 +4,6 @@
 #define HP_HAS_OUTER 0
 
 #include "base/process.h"
-#include "merge/adopt.h"
 #include "tokenizer/tokenizer.h"
 #include "tree/engine.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "speculation/dispositions.h"
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "tokenizer/tokenizer.h"
 #include "tree/stack.h"
 

@@ -68,7 +68,7 @@ typedef struct hp_segment { // value
   /* Some element is not where its tags are: see hp_speculative_state. */
   bool misnested;
   bool fostered; /* some node precedes an older sibling */
-  /* Noah's Ark clause can read the flags of the elements of the run: see merge/adopt.h. */
+  /* Noah's Ark clause can read the flags of the elements of the run: see merge/merge.h. */
   bool ark_known;
   /* The composer has run the first half of the next token, but the assumptions of the segment with
    * that token do not hold. That segment stays in the log of its chunk. */

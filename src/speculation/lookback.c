@@ -1,6 +1,6 @@
 #include "base/bytes.h"
 #include "speculation/prescan.h"
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "text/scan/scan.h"
 
 #include <string.h>

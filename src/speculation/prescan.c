@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "base/target.h"
 #include "dom/tag.h"
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "text/scan/scan.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
  * text. It then visits only brackets that may begin a marker, outside foreign content. */
 
 #include "base/target.h"
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

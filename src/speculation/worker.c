@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "speculation/start.h"
 #include "speculation/strategy.h"
 #include "text/scan/scan.h"
 #include "tokenizer/tokenizer.h"

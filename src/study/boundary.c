@@ -1,6 +1,6 @@
 #include "study/boundary.h"
 
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "study/convergence.h"
 
 #include "base/memory.h"
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "study/enumerate.h"
 #include "tokenizer/tokenizer.h"
 

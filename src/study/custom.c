@@ -4,7 +4,7 @@
 #include "base/call.h"
 #include "base/process.h"
 #include "dom/tag.h"
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "speculation/worker.h"
 #include "study/cuts.h"
 #include "study/true_state.h"

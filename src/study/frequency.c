@@ -1,7 +1,7 @@
 #include "study/frequency.h"
 
 #include "base/memory.h"
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "study/true_state.h"
 
 #include <hpar/study.h>

@@ -4,7 +4,7 @@
 /* The predictor "frequency", HPar 4.2.1(b): the most frequent state, in a profile, at cuts with the
  * same key. */
 
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "study/cut_key.h"
 #include "tokenizer/state.h"
 

@@ -1,8 +1,8 @@
 /* The calls of a study on a parser: what it reads of a parse, parses with all counters, and scripts
  * that it postpones. */
 
-#include "session/parser.h"
 #include "base/call.h"
+#include "session/parser.h"
 #include "study/state.h"
 #include "study/stats.h"
 

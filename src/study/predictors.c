@@ -1,6 +1,6 @@
 #include "study/predictors.h"
 
-#include "speculation/start.h"
+#include "speculation/strategy.h"
 #include "study/frequency.h"
 
 #include <hpar/study.h>
