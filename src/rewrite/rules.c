@@ -2,7 +2,7 @@
 
 #include "base/call.h"
 #include "base/memory.h"
-#include "select/parse.h"
+#include "select/program.h"
 #include "tree/builder.h"
 
 #include <string.h>

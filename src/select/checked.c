@@ -1,4 +1,4 @@
-#include "select/walk.h"
+#include "select/match.h"
 
 #include "base/memory.h"
 #include "base/process.h"

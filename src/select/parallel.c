@@ -6,8 +6,8 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "runtime/units.h"
-#include "select/parse.h"
-#include "select/walk.h"
+#include "select/match.h"
+#include "select/program.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "select/parse.h"
+#include "select/program.h"
 
 #include "base/bytes.h"
 
@@ -24,7 +24,8 @@ static void css_skip_comments(hp_css *css) {
   }
 }
 
-bool hp_css_skip_space(hp_css *css) {
+/* Skips white space and comments. Returns true if it skipped white space. */
+static bool css_skip_space(hp_css *css) {
   bool found = false;
   for (;;) {
     css_skip_comments(css);
@@ -37,7 +38,8 @@ bool hp_css_skip_space(hp_css *css) {
 /* Requires at < end. A backslash at the end of the text is an escape, too. */
 static bool is_escape(const char *at, const char *end) { return *at == '\\' && (end - at == 1 || at[1] != '\n'); }
 
-bool hp_css_at_identifier(const hp_css *css) {
+/* Returns true if an identifier begins at the reader. */
+static bool css_at_identifier(const hp_css *css) {
   const char *at = css->at;
   if (at < css->end && *at == '-') at++;
   if (at == css->end) return false;
@@ -84,7 +86,7 @@ static char *put_escape(hp_css *css, char *to) {
  * the unescaped bytes to `to`, which holds three times the bytes left. Returns the
  * length, or -1. */
 static ptrdiff_t css_identifier(hp_css *css, bool is_hash, char *to) {
-  if (!is_hash && !hp_css_at_identifier(css)) return -1;
+  if (!is_hash && !css_at_identifier(css)) return -1;
   const char *from = to;
   while (css->at < css->end) {
     if (is_name(*css->at)) {
@@ -104,7 +106,9 @@ static ptrdiff_t css_identifier(hp_css *css, bool is_hash, char *to) {
   return to == from ? -1 : to - from;
 }
 
-ptrdiff_t hp_css_string(hp_css *css, char *to) {
+/* Reads a quoted string. Writes as the identifier does. Returns the length, or -1 if it is not
+ * closed. */
+static ptrdiff_t css_string(hp_css *css, char *to) {
   const char *from = to;
   char quote = *css->at++;
   for (; css->at < css->end && *css->at != quote;) {
@@ -145,7 +149,8 @@ static int take_sign(hp_css *css) {
   return *css->at++ == '-' ? -1 : 1;
 }
 
-bool hp_css_nth(hp_css *css, int32_t *a, int32_t *b) {
+/* Reads "odd", "even" or An+B. Returns false if none is at the reader. */
+static bool css_nth(hp_css *css, int32_t *a, int32_t *b) {
   if (take_word(css, "odd")) return *a = 2, *b = 1, true;
   if (take_word(css, "even")) return *a = 2, *b = 0, true;
   int sign = take_sign(css);
@@ -160,10 +165,10 @@ bool hp_css_nth(hp_css *css, int32_t *a, int32_t *b) {
   *a = sign < 0 ? -number : number;
   *b = 0;
   hp_css rest = *css;
-  hp_css_skip_space(&rest);
+  css_skip_space(&rest);
   sign = take_sign(&rest);
   if (!sign) return css->at == css->end || !is_name(*css->at);
-  hp_css_skip_space(&rest);
+  css_skip_space(&rest);
   if (!take_number(&rest, &number)) return false;
   *b = sign < 0 ? -number : number;
   *css = rest;
@@ -172,7 +177,7 @@ bool hp_css_nth(hp_css *css, int32_t *a, int32_t *b) {
 
 /*** selectors ***/
 
-bool hp_selector_fail(hp_selector_parser *p, const char *at, const char *reason) {
+static bool selector_fail(hp_selector_parser *p, const char *at, const char *reason) {
   if (!p->reason && p->status == HPAR_OK) {
     p->reason = reason;
     p->offset = (size_t)(at - p->css.begin);
@@ -180,12 +185,12 @@ bool hp_selector_fail(hp_selector_parser *p, const char *at, const char *reason)
   return false;
 }
 
-bool hp_selector_refuse(hp_selector_parser *p, const char *at, const char *reason) {
+static bool selector_refuse(hp_selector_parser *p, const char *at, const char *reason) {
   p->is_refused = true;
-  return hp_selector_fail(p, at, reason);
+  return selector_fail(p, at, reason);
 }
 
-bool hp_selector_out_of_memory(hp_selector_parser *p) {
+static bool selector_out_of_memory(hp_selector_parser *p) {
   p->status = HPAR_ERROR_MEMORY;
   return false;
 }
@@ -195,13 +200,14 @@ static char *text_room(hp_selector_parser *p) {
   hpar_selectors *set = p->set;
   size_t need = set->text_count + 3 * (size_t)(p->css.end - p->css.at) + 4;
   if (need > UINT32_MAX || !hp_select_grow(&set->text, &set->text_capacity, need, 1)) {
-    hp_selector_out_of_memory(p);
+    selector_out_of_memory(p);
     return NULL;
   }
   return set->text + set->text_count;
 }
 
-ptrdiff_t hp_selector_identifier(hp_selector_parser *p, bool is_hash, uint32_t *place) {
+/* Reads an identifier to the set's text. Returns its length, or -1. `*place` receives its place. */
+static ptrdiff_t selector_identifier(hp_selector_parser *p, bool is_hash, uint32_t *place) {
   char *room = text_room(p);
   if (!room) return -1;
   ptrdiff_t length = css_identifier(&p->css, is_hash, room);
@@ -214,7 +220,7 @@ ptrdiff_t hp_selector_identifier(hp_selector_parser *p, bool is_hash, uint32_t *
 static uint32_t add_name(hp_selector_parser *p, uint32_t place, uint32_t length) {
   hpar_selectors *set = p->set;
   if (!hp_select_grow(&set->text, &set->text_capacity, (size_t)set->text_count + length, 1)) {
-    hp_selector_out_of_memory(p);
+    selector_out_of_memory(p);
     return HP_SELECT_NONE;
   }
   uint32_t lower = set->text_count;
@@ -222,18 +228,19 @@ static uint32_t add_name(hp_selector_parser *p, uint32_t place, uint32_t length)
   set->text_count += length;
   hp_selector_name *name = HP_SELECT_PUSH(set, names);
   if (!name) {
-    hp_selector_out_of_memory(p);
+    selector_out_of_memory(p);
     return HP_SELECT_NONE;
   }
   *name = (hp_selector_name){place, lower, length};
   return set->names_count - 1;
 }
 
-hp_test *hp_selector_add_test(hp_selector_parser *p, uint32_t compound, hp_test_kind kind) {
+/* Appends a test to the compound. Returns NULL when memory is short. */
+static hp_test *selector_add_test(hp_selector_parser *p, uint32_t compound, hp_test_kind kind) {
   hpar_selectors *set = p->set;
   hp_test *test = HP_SELECT_PUSH(set, tests);
   if (!test) {
-    hp_selector_out_of_memory(p);
+    selector_out_of_memory(p);
     return NULL;
   }
   *test = (hp_test){.kind = (uint8_t)kind, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
@@ -268,8 +275,8 @@ static bool read_qualified_name(hp_selector_parser *p, bool is_attribute, uint8_
   bool star = false;
   *name = HP_SELECT_NONE;
   *ns = is_attribute ? HP_NAMESPACE_ABSENT : HP_NAMESPACE_ANY;
-  if (hp_css_at_identifier(&p->css)) {
-    length = hp_selector_identifier(p, false, &place);
+  if (css_at_identifier(&p->css)) {
+    length = selector_identifier(p, false, &place);
     if (length < 0) return false;
   } else if (p->css.at < p->css.end && *p->css.at == '*') {
     star = true;
@@ -285,22 +292,22 @@ static bool read_qualified_name(hp_selector_parser *p, bool is_attribute, uint8_
     } else if (length) {
       *ns = (uint8_t)namespace_of(p->set->text + place, (size_t)length, is_attribute);
       if (*ns == HP_NAMESPACE_ABSENT)
-        return hp_selector_fail(p, begin,
-                                "this namespace prefix is not declared; html, svg, math, xlink, xml and xmlns are");
+        return selector_fail(p, begin,
+                             "this namespace prefix is not declared; html, svg, math, xlink, xml and xmlns are");
     }
     star = false;
     length = 0;
-    if (hp_css_at_identifier(&p->css)) {
-      length = hp_selector_identifier(p, false, &place);
+    if (css_at_identifier(&p->css)) {
+      length = selector_identifier(p, false, &place);
       if (length < 0) return false;
     } else if (p->css.at < p->css.end && *p->css.at == '*') {
       star = true;
       p->css.at++;
     } else {
-      return hp_selector_fail(p, p->css.at, "a name must follow '|'");
+      return selector_fail(p, p->css.at, "a name must follow '|'");
     }
   }
-  if (star) return is_attribute ? hp_selector_fail(p, begin, "an attribute needs a name, not '*'") : true;
+  if (star) return is_attribute ? selector_fail(p, begin, "an attribute needs a name, not '*'") : true;
   if (!length) return false;
   *name = add_name(p, place, (uint32_t)length);
   return *name != HP_SELECT_NONE;
@@ -320,7 +327,7 @@ static bool read_operator(hp_selector_parser *p, uint8_t *operator) {
     size_t i = 0;
     while (i < sizeof signs / sizeof *signs && signs[i].sign != *p->css.at) i++;
     if (i == sizeof signs / sizeof *signs || p->css.end - p->css.at < 2 || p->css.at[1] != '=')
-      return hp_selector_fail(p, p->css.at, "one of ] = ~= |= ^= $= *= must follow an attribute's name");
+      return selector_fail(p, p->css.at, "one of ] = ~= |= ^= $= *= must follow an attribute's name");
     *operator=(uint8_t) signs[i].operator;
     p->css.at++;
   }
@@ -331,28 +338,28 @@ static bool read_operator(hp_selector_parser *p, uint8_t *operator) {
 /* Reads the value of an attribute test, and the letter after it. */
 static bool read_value(hp_selector_parser *p, hp_test *test) {
   ptrdiff_t length;
-  hp_css_skip_space(&p->css);
+  css_skip_space(&p->css);
   const char *begin = p->css.at;
   if (begin < p->css.end && (*begin == '"' || *begin == '\'')) {
     char *room = text_room(p);
     if (!room) return false;
-    length = hp_css_string(&p->css, room);
-    if (length < 0) return hp_selector_fail(p, begin, "this string is not closed");
+    length = css_string(&p->css, room);
+    if (length < 0) return selector_fail(p, begin, "this string is not closed");
     test->value = p->set->text_count;
     p->set->text_count += (uint32_t)length;
   } else {
-    length = hp_selector_identifier(p, false, &test->value);
-    if (length < 0) return hp_selector_fail(p, begin, "a value must be an identifier or a string in quotes");
+    length = selector_identifier(p, false, &test->value);
+    if (length < 0) return selector_fail(p, begin, "a value must be an identifier or a string in quotes");
   }
   test->length = (uint32_t)length;
-  hp_css_skip_space(&p->css);
+  css_skip_space(&p->css);
   if (p->css.at < p->css.end && *p->css.at != ']') {
     char letter = hp_ascii_lower(*p->css.at);
     if (letter != 'i' && letter != 's')
-      return hp_selector_fail(p, p->css.at, "only 'i' or 's' may be between a value and ']'");
+      return selector_fail(p, p->css.at, "only 'i' or 's' may be between a value and ']'");
     test->letter_case = letter == 'i' ? HP_VALUE_CASE_ASCII : HP_VALUE_CASE_EXACT;
     p->css.at++;
-    hp_css_skip_space(&p->css);
+    css_skip_space(&p->css);
   }
   return true;
 }
@@ -373,17 +380,17 @@ static bool ignores_case(const char *name, size_t length) {
 static bool read_attribute(hp_selector_parser *p, uint32_t compound) {
   hp_test made = {.kind = HP_TEST_ATTRIBUTE, .letter_case = HP_VALUE_CASE_EXACT};
   p->css.at++;
-  hp_css_skip_space(&p->css);
+  css_skip_space(&p->css);
   const char *begin = p->css.at;
   if (!read_qualified_name(p, true, &made.ns, &made.name))
-    return hp_selector_fail(p, begin, "an attribute's name must follow '['");
+    return selector_fail(p, begin, "an attribute's name must follow '['");
   const hp_selector_name *name = &p->set->names[made.name];
   if (ignores_case(p->set->text + name->lower, name->length)) made.letter_case = HP_VALUE_CASE_HTML;
-  hp_css_skip_space(&p->css);
+  css_skip_space(&p->css);
   if (p->css.at < p->css.end && *p->css.at != ']' && (!read_operator(p, &made.operator) || !read_value(p, &made)))
     return false;
-  if (p->css.at < p->css.end && *p->css.at++ != ']') return hp_selector_fail(p, p->css.at - 1, "']' is missing");
-  hp_test *test = hp_selector_add_test(p, compound, HP_TEST_ATTRIBUTE);
+  if (p->css.at < p->css.end && *p->css.at++ != ']') return selector_fail(p, p->css.at - 1, "']' is missing");
+  hp_test *test = selector_add_test(p, compound, HP_TEST_ATTRIBUTE);
   if (!test) return false;
   made.next = test->next;
   made.first = test->first;
@@ -396,21 +403,24 @@ static bool read_hash_or_class(hp_selector_parser *p, uint32_t compound) {
   bool is_hash = *p->css.at++ == '#';
   uint32_t place;
   /* An id selector is a hash token whose value is an identifier. */
-  ptrdiff_t length = hp_css_at_identifier(&p->css) ? hp_selector_identifier(p, false, &place) : -1;
+  ptrdiff_t length = css_at_identifier(&p->css) ? selector_identifier(p, false, &place) : -1;
   if (length < 0)
-    return hp_selector_fail(p, begin, is_hash ? "an identifier must follow '#'" : "an identifier must follow '.'");
-  hp_test *test = hp_selector_add_test(p, compound, is_hash ? HP_TEST_ID : HP_TEST_CLASS);
+    return selector_fail(p, begin, is_hash ? "an identifier must follow '#'" : "an identifier must follow '.'");
+  hp_test *test = selector_add_test(p, compound, is_hash ? HP_TEST_ID : HP_TEST_CLASS);
   if (!test) return false;
   test->value = place;
   test->length = (uint32_t)length;
   return true;
 }
 
-uint32_t hp_selector_compound(hp_selector_parser *p) {
+static bool selector_pseudo(hp_selector_parser *p, uint32_t compound);
+
+/* Reads one compound. Returns its index, or HP_SELECT_NONE. */
+static uint32_t selector_compound(hp_selector_parser *p) {
   hpar_selectors *set = p->set;
   const char *begin = p->css.at;
   hp_compound *made = HP_SELECT_PUSH(set, compounds);
-  if (!made) return hp_selector_out_of_memory(p), HP_SELECT_NONE;
+  if (!made) return selector_out_of_memory(p), HP_SELECT_NONE;
   uint32_t compound = set->compounds_count - 1;
   uint8_t ns = HP_NAMESPACE_ANY;
   uint32_t name = HP_SELECT_NONE;
@@ -426,23 +436,24 @@ uint32_t hp_selector_compound(hp_selector_parser *p) {
       case '#':
       case '.': read = read_hash_or_class(p, compound); break;
       case '[': read = read_attribute(p, compound); break;
-      case ':': read = hp_selector_pseudo(p, compound); break;
-      case '&': read = hp_selector_fail(p, p->css.at, "'&' has a meaning in style sheets only"); break;
+      case ':': read = selector_pseudo(p, compound); break;
+      case '&': read = selector_fail(p, p->css.at, "'&' has a meaning in style sheets only"); break;
       default:
         if (found) return compound;
-        hp_selector_fail(p, begin, "a selector must begin here");
+        selector_fail(p, begin, "a selector must begin here");
         return HP_SELECT_NONE;
     }
     if (!read) return HP_SELECT_NONE;
     found = true;
   }
   if (p->status != HPAR_OK || p->reason) return HP_SELECT_NONE;
-  if (!found) return hp_selector_fail(p, begin, "a selector must begin here"), HP_SELECT_NONE;
+  if (!found) return selector_fail(p, begin, "a selector must begin here"), HP_SELECT_NONE;
   return compound;
 }
 
-hp_combinator hp_selector_combinator(hp_selector_parser *p) {
-  bool space = hp_css_skip_space(&p->css);
+/* Reads a combinator; HP_COMBINATOR_NONE at the end, ',' or ')'. */
+static hp_combinator selector_combinator(hp_selector_parser *p) {
+  bool space = css_skip_space(&p->css);
   hp_combinator combinator = space ? HP_COMBINATOR_DESCENDANT : HP_COMBINATOR_NONE;
   if (p->css.at == p->css.end) return HP_COMBINATOR_NONE;
   switch (*p->css.at) {
@@ -454,19 +465,23 @@ hp_combinator hp_selector_combinator(hp_selector_parser *p) {
     default: return combinator;
   }
   p->css.at++;
-  hp_css_skip_space(&p->css);
+  css_skip_space(&p->css);
   return combinator;
 }
 
-uint32_t hp_selector_instruction(hp_selector_parser *p, uint32_t compound, uint32_t selector) {
+/* Makes an instruction of a compound on which nothing follows. Returns its index, or
+ * HP_SELECT_NONE. */
+static uint32_t selector_instruction(hp_selector_parser *p, uint32_t compound, uint32_t selector) {
   hp_instruction *made = HP_SELECT_PUSH(p->set, instructions);
-  if (!made) return hp_selector_out_of_memory(p), HP_SELECT_NONE;
+  if (!made) return selector_out_of_memory(p), HP_SELECT_NONE;
   *made = (hp_instruction){.compound = compound, .selector = selector, .slot = HP_SELECT_NONE, .enters = true};
   return p->set->instructions_count - 1;
 }
 
-/* A chain is pushed as a whole, after its compounds, since these may push chains of their own. */
-bool hp_selector_complex(hp_selector_parser *p, uint32_t selector, hp_choice *choice) {
+/* Reads a complex selector whose chain accepts `selector`. `choice` receives the compound alone
+ * where the chain has one element and `may_be_plain`. A chain is pushed as a whole, after its
+ * compounds, since these may push chains of their own. */
+static bool selector_complex(hp_selector_parser *p, uint32_t selector, hp_choice *choice) {
   enum { MAX_COMPOUNDS = 256 };
   uint32_t compounds[MAX_COMPOUNDS];
   uint8_t combinators[MAX_COMPOUNDS];
@@ -474,10 +489,10 @@ bool hp_selector_complex(hp_selector_parser *p, uint32_t selector, hp_choice *ch
   uint32_t ahead_before = p->set->ahead_count;
   for (;;) {
     const char *begin = p->css.at;
-    if (count == MAX_COMPOUNDS) return hp_selector_refuse(p, begin, "a selector may have 256 compounds at most");
-    compounds[count] = hp_selector_compound(p);
+    if (count == MAX_COMPOUNDS) return selector_refuse(p, begin, "a selector may have 256 compounds at most");
+    compounds[count] = selector_compound(p);
     if (compounds[count] == HP_SELECT_NONE) return false;
-    hp_combinator combinator = hp_selector_combinator(p);
+    hp_combinator combinator = selector_combinator(p);
     combinators[count++] = (uint8_t)combinator;
     if (combinator == HP_COMBINATOR_NONE) break;
   }
@@ -486,11 +501,11 @@ bool hp_selector_complex(hp_selector_parser *p, uint32_t selector, hp_choice *ch
     return true;
   }
   if (choice && p->ahead_depth && p->set->ahead_count != ahead_before)
-    return hp_selector_refuse(p, p->css.at,
-                              "a look-ahead test may hold a selector with combinators only without look-ahead");
+    return selector_refuse(p, p->css.at,
+                           "a look-ahead test may hold a selector with combinators only without look-ahead");
   for (uint32_t i = 0; i < count; i++) {
     bool is_last = i + 1 == count;
-    uint32_t made = hp_selector_instruction(p, compounds[i], is_last ? selector : HP_SELECT_NONE);
+    uint32_t made = selector_instruction(p, compounds[i], is_last ? selector : HP_SELECT_NONE);
     if (made == HP_SELECT_NONE) return false;
     p->set->instructions[made].combinator = combinators[i];
     p->set->instructions[made].enters = i == 0;
@@ -502,10 +517,493 @@ bool hp_selector_complex(hp_selector_parser *p, uint32_t selector, hp_choice *ch
 
 bool hp_selector_parse(hp_selector_parser *p) {
   for (;;) {
-    hp_css_skip_space(&p->css);
-    if (!hp_selector_complex(p, p->selector, NULL)) return false;
+    css_skip_space(&p->css);
+    if (!selector_complex(p, p->selector, NULL)) return false;
     if (p->css.at == p->css.end) return true;
-    if (*p->css.at != ',') return hp_selector_fail(p, p->css.at, "no parenthesis is open here");
+    if (*p->css.at != ',') return selector_fail(p, p->css.at, "no parenthesis is open here");
     p->css.at++;
   }
+}
+
+/*** pseudo-classes ***/
+
+enum { MAX_NESTING = 32 };
+
+typedef enum pseudo_kind {
+  PSEUDO_TEST,  /* a test without arguments */
+  PSEUDO_NTH,   /* An+B in parentheses */
+  PSEUDO_INDEX, /* a fixed An+B */
+  PSEUDO_ONLY,  /* a fixed An+B from both ends */
+  PSEUDO_LIST,  /* a selector list */
+  PSEUDO_HAS,
+  PSEUDO_LANG,
+  PSEUDO_NEVER /* a state that a document without a user does not have */
+} pseudo_kind;
+
+enum { OF_TYPE = 1, FROM_END = 2, NEGATED = 4, FORGIVING = 8 };
+
+typedef struct pseudo {
+  const char *name;
+  pseudo_kind kind;
+  hp_test_kind test;
+  unsigned flags;
+  const char *not_in_stream; /* why a stream cannot have it; NULL: it can */
+} pseudo;
+
+static const pseudo pseudos[] = {
+    {"root", PSEUDO_TEST, HP_TEST_ROOT, 0, NULL},
+    {"scope", PSEUDO_TEST, HP_TEST_SCOPE, 0, NULL},
+    {"empty", PSEUDO_TEST, HP_TEST_EMPTY, 0, ":empty needs what follows the start tag"},
+    {"link", PSEUDO_TEST, HP_TEST_LINK, 0, NULL},
+    {"any-link", PSEUDO_TEST, HP_TEST_LINK, 0, NULL},
+    {"enabled", PSEUDO_TEST, HP_TEST_ENABLED, 0, NULL},
+    {"disabled", PSEUDO_TEST, HP_TEST_DISABLED, 0, NULL},
+    {"checked", PSEUDO_TEST, HP_TEST_CHECKED, 0, NULL},
+    {"first-child", PSEUDO_INDEX, HP_TEST_NTH_CHILD, 0, NULL},
+    {"last-child", PSEUDO_INDEX, HP_TEST_AHEAD, FROM_END, ":last-child needs what follows the start tag"},
+    {"only-child", PSEUDO_ONLY, HP_TEST_NTH_CHILD, 0, ":only-child needs what follows the start tag"},
+    {"first-of-type", PSEUDO_INDEX, HP_TEST_NTH_OF_TYPE, OF_TYPE, NULL},
+    {"last-of-type", PSEUDO_INDEX, HP_TEST_AHEAD, OF_TYPE | FROM_END, ":last-of-type needs what follows the start tag"},
+    {"only-of-type", PSEUDO_ONLY, HP_TEST_NTH_OF_TYPE, OF_TYPE, ":only-of-type needs what follows the start tag"},
+    {"nth-child", PSEUDO_NTH, HP_TEST_NTH_CHILD, 0, NULL},
+    {"nth-of-type", PSEUDO_NTH, HP_TEST_NTH_OF_TYPE, OF_TYPE, NULL},
+    {"nth-last-child", PSEUDO_NTH, HP_TEST_AHEAD, FROM_END, ":nth-last-child() needs what follows the start tag"},
+    {"nth-last-of-type", PSEUDO_NTH, HP_TEST_AHEAD, OF_TYPE | FROM_END,
+     ":nth-last-of-type() needs what follows the start tag"},
+    {"is", PSEUDO_LIST, HP_TEST_LIST, FORGIVING, NULL},
+    {"where", PSEUDO_LIST, HP_TEST_LIST, FORGIVING, NULL},
+    {"matches", PSEUDO_LIST, HP_TEST_LIST, FORGIVING, NULL},
+    {"not", PSEUDO_LIST, HP_TEST_LIST, NEGATED, NULL},
+    {"has", PSEUDO_HAS, HP_TEST_AHEAD, 0, ":has() needs what follows the start tag"},
+    {"lang", PSEUDO_LANG, HP_TEST_LANG, 0, NULL},
+    {"hover", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"active", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"focus", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"focus-within", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"focus-visible", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"visited", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    {"target", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+};
+
+static const pseudo *find(const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof pseudos / sizeof *pseudos; i++) {
+    if (strlen(pseudos[i].name) != length) continue;
+    size_t k = 0;
+    while (k < length && hp_ascii_lower(name[k]) == pseudos[i].name[k]) k++;
+    if (k == length) return &pseudos[i];
+  }
+  return NULL;
+}
+
+/* Makes `test` the answer of an instruction, where it is inside a look-ahead test: a reverse
+ * walk cannot count from the left. */
+static bool answer_by_instruction(hp_selector_parser *p, uint32_t compound, const hp_test *test) {
+  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
+  if (!made) return selector_out_of_memory(p);
+  *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
+  uint32_t inner = p->set->compounds_count - 1;
+  hp_test *copy = selector_add_test(p, inner, (hp_test_kind)test->kind);
+  if (!copy) return false;
+  uint32_t next = copy->next;
+  *copy = *test;
+  copy->next = next;
+  uint32_t instruction = selector_instruction(p, inner, HP_SELECT_NONE);
+  if (instruction == HP_SELECT_NONE) return false;
+  hp_test *bit = selector_add_test(p, compound, HP_TEST_BIT);
+  if (!bit) return false;
+  bit->first = instruction;
+  return true;
+}
+
+static bool add_walk_test(hp_selector_parser *p, uint32_t compound, hp_test test) {
+  if (test.kind != HP_TEST_LANG) p->set->looks_at_siblings = true;
+  if (p->ahead_depth) return answer_by_instruction(p, compound, &test);
+  hp_test *made = selector_add_test(p, compound, (hp_test_kind)test.kind);
+  if (!made) return false;
+  test.next = made->next;
+  *made = test;
+  return true;
+}
+
+static bool is_flat(const hpar_selectors *set, const hp_compound *compound);
+
+/* Returns true if the test reads the element alone, its children and its next sibling. */
+static bool is_flat_test(const hpar_selectors *set, const hp_test *test) {
+  switch ((hp_test_kind)test->kind) {
+    case HP_TEST_NEVER:
+    case HP_TEST_ID:
+    case HP_TEST_CLASS:
+    case HP_TEST_ATTRIBUTE:
+    case HP_TEST_ROOT:
+    case HP_TEST_SCOPE:
+    case HP_TEST_EMPTY:
+    case HP_TEST_LINK:
+    case HP_TEST_CHECKED: return true;
+    case HP_TEST_AHEAD: return set->ahead[test->first].is_local;
+    case HP_TEST_LIST:
+      for (uint32_t i = test->first; i < test->first + test->count; i++)
+        if (set->choices[i].is_complex || !is_flat(set, &set->compounds[set->choices[i].index])) return false;
+      return true;
+    default: return false;
+  }
+}
+
+static bool is_flat(const hpar_selectors *set, const hp_compound *compound) {
+  for (uint32_t t = compound->first_test; t != HP_SELECT_NONE; t = set->tests[t].next)
+    if (!is_flat_test(set, &set->tests[t])) return false;
+  return true;
+}
+
+static bool is_local(const hpar_selectors *set, const hp_ahead_test *test) {
+  if (test->kind == HP_AHEAD_NTH_LAST_CHILD) return test->a == 0 && test->b == 1;
+  if (test->kind != HP_AHEAD_HAS) return false;
+  for (uint32_t i = test->first; i < test->first + test->count; i++) {
+    const hp_relative *relative = &set->relatives[set->starts[i]];
+    if (!relative->is_last || !is_flat(set, &set->compounds[relative->compound])) return false;
+    if (relative->combinator != HP_COMBINATOR_CHILD && relative->combinator != HP_COMBINATOR_NEXT) return false;
+  }
+  return true;
+}
+
+static bool add_ahead(hp_selector_parser *p, uint32_t compound, hp_ahead_test test) {
+  hp_ahead_test *made = HP_SELECT_PUSH(p->set, ahead);
+  if (!made) return selector_out_of_memory(p);
+  *made = test;
+  made->is_local = is_local(p->set, &test);
+  hp_test *use = selector_add_test(p, compound, HP_TEST_AHEAD);
+  if (!use) return false;
+  use->first = p->set->ahead_count - 1;
+  return true;
+}
+
+static bool at(const hp_selector_parser *p, char c) { return p->css.at < p->css.end && *p->css.at == c; }
+
+/* Returns true at a ")" or at the end of the text, which closes all (CSS Syntax, "Consume a
+ * simple block"). */
+static bool at_close(const hp_selector_parser *p) { return p->css.at == p->css.end || *p->css.at == ')'; }
+
+static bool close_parenthesis(hp_selector_parser *p) {
+  css_skip_space(&p->css);
+  if (p->css.at == p->css.end) return true;
+  if (!at(p, ')')) return selector_fail(p, p->css.at, "')' is missing");
+  p->css.at++;
+  return true;
+}
+
+/* Skips to the next ',' or ')' of this level, or to the end of the text. */
+static void skip_argument(hp_css *css) {
+  unsigned depth = 0;
+  for (; css->at < css->end; css->at++) {
+    char c = *css->at;
+    if (c == '"' || c == '\'') {
+      for (css->at++; css->at < css->end && *css->at != c; css->at++)
+        if (*css->at == '\\') css->at++;
+      if (css->at >= css->end) break;
+    } else if (c == '\\') {
+      css->at++;
+    } else if (c == '(' || c == '[') {
+      depth++;
+    } else if (!depth && (c == ',' || c == ')')) {
+      return;
+    } else if (c == ')' || c == ']') {
+      depth -= depth > 0;
+    }
+  }
+  css->at = css->end;
+}
+
+/* Reads the choices of a list up to ')'. With `forgiving`, a choice that is no selector is
+ * dropped. */
+static bool read_choices(hp_selector_parser *p, bool forgiving, uint32_t *first, uint32_t *count) {
+  enum { MAX_CHOICES = 256 };
+  hp_choice choices[MAX_CHOICES];
+  uint32_t n = 0;
+  css_skip_space(&p->css);
+  for (bool more = !(forgiving && at_close(p)); more;) {
+    css_skip_space(&p->css);
+    if (n == MAX_CHOICES) return selector_refuse(p, p->css.at, "a list may have 256 choices at most");
+    hpar_selectors before = *p->set;
+    hp_css begin = p->css;
+    if (selector_complex(p, HP_SELECT_NONE, &choices[n])) {
+      n++;
+    } else {
+      if (!forgiving || p->status != HPAR_OK || p->is_refused) return false;
+      hp_selector_take_back(p->set, &before);
+      p->reason = NULL;
+      p->css = begin;
+      skip_argument(&p->css);
+    }
+    css_skip_space(&p->css);
+    more = at(p, ',');
+    if (more) p->css.at++;
+  }
+  *first = p->set->choices_count;
+  *count = n;
+  for (uint32_t i = 0; i < n; i++) {
+    hp_choice *made = HP_SELECT_PUSH(p->set, choices);
+    if (!made) return selector_out_of_memory(p);
+    *made = choices[i];
+  }
+  return true;
+}
+
+static bool read_list(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
+  uint32_t first, count;
+  if (!read_choices(p, pseudo->flags & FORGIVING, &first, &count)) return false;
+  hp_test *test = selector_add_test(p, compound, HP_TEST_LIST);
+  if (!test) return false;
+  test->first = first;
+  test->count = count;
+  test->negated = pseudo->flags & NEGATED;
+  return close_parenthesis(p);
+}
+
+/* Makes the instruction that counts the siblings that match one of the choices. */
+static bool count_choices(hp_selector_parser *p, uint32_t first, uint32_t count, hp_test *nth) {
+  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
+  if (!made) return selector_out_of_memory(p);
+  *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
+  uint32_t counting = p->set->compounds_count - 1;
+  hp_test *list = selector_add_test(p, counting, HP_TEST_LIST);
+  if (!list) return false;
+  list->first = first;
+  list->count = count;
+  nth->first = selector_instruction(p, counting, HP_SELECT_NONE);
+  if (nth->first == HP_SELECT_NONE) return false;
+  nth->slot = p->set->counters++;
+  p->set->instructions[nth->first].slot = nth->slot;
+  nth->kind = HP_TEST_NTH_CHILD_OF;
+  return true;
+}
+
+/* Makes the instruction that counts the siblings with the name of the compound. Without a name, the
+ * walk counts all types. */
+static bool count_type(hp_selector_parser *p, uint32_t compound, hp_test *nth) {
+  uint32_t name = p->set->compounds[compound].name;
+  if (name == HP_SELECT_NONE) {
+    p->set->counts_types = true;
+    return true;
+  }
+  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
+  if (!made) return selector_out_of_memory(p);
+  *made = (hp_compound){.name = name, .first_test = HP_SELECT_NONE};
+  uint32_t counting = selector_instruction(p, p->set->compounds_count - 1, HP_SELECT_NONE);
+  if (counting == HP_SELECT_NONE) return false;
+  nth->kind = HP_TEST_NTH_OF_NAME;
+  nth->slot = p->set->counters;
+  p->set->counters += HP_ELEMENT_NAMESPACES;
+  p->set->instructions[counting].slot = nth->slot;
+  p->set->instructions[counting].counts_by_namespace = true;
+  return true;
+}
+
+static bool takes_of(hp_selector_parser *p) {
+  hp_css ahead = p->css;
+  if (ahead.end - ahead.at < 3 || hp_ascii_lower(ahead.at[0]) != 'o' || hp_ascii_lower(ahead.at[1]) != 'f')
+    return false;
+  ahead.at += 2;
+  if (css_at_identifier(&ahead) && !css_skip_space(&ahead)) return false;
+  p->css = ahead;
+  return true;
+}
+
+static bool read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
+  int32_t a, b;
+  uint32_t first = 0, count = 0;
+  bool of = false;
+  css_skip_space(&p->css);
+  if (!css_nth(&p->css, &a, &b)) return selector_fail(p, p->css.at, "odd, even or An+B must be here");
+  css_skip_space(&p->css);
+  if (!at_close(p) && !(pseudo->flags & OF_TYPE) && takes_of(p)) {
+    uint32_t ahead_before = p->set->ahead_count;
+    of = true;
+    if (pseudo->flags & FROM_END) p->ahead_depth++;
+    bool read = read_choices(p, false, &first, &count);
+    if (pseudo->flags & FROM_END) p->ahead_depth--;
+    if (!read) return false;
+    if (!(pseudo->flags & FROM_END) && p->ahead_depth && p->set->ahead_count != ahead_before)
+      return selector_refuse(p, p->css.at, "a look-ahead test may hold :nth-child(of S) only without look-ahead");
+  }
+  if (!close_parenthesis(p)) return false;
+  if (pseudo->flags & FROM_END) {
+    hp_ahead_test test = {.kind = pseudo->flags & OF_TYPE ? HP_AHEAD_NTH_LAST_OF_TYPE : HP_AHEAD_NTH_LAST_CHILD,
+                          .a = a,
+                          .b = b,
+                          .first = first,
+                          .count = count};
+    if (of) {
+      test.kind = HP_AHEAD_NTH_LAST_OF;
+      test.slot = p->set->ahead_counters++;
+    }
+    return add_ahead(p, compound, test);
+  }
+  hp_test test = {.kind = (uint8_t)pseudo->test, .a = a, .b = b, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
+  if ((pseudo->flags & OF_TYPE) && !count_type(p, compound, &test)) return false;
+  if (of && !count_choices(p, first, count, &test)) return false;
+  return add_walk_test(p, compound, test);
+}
+
+static bool add_index(hp_selector_parser *p, uint32_t compound, bool of_type, bool from_end) {
+  if (from_end)
+    return add_ahead(
+        p, compound,
+        (hp_ahead_test){.kind = of_type ? HP_AHEAD_NTH_LAST_OF_TYPE : HP_AHEAD_NTH_LAST_CHILD, .a = 0, .b = 1});
+  hp_test test = {.kind = (uint8_t)(of_type ? HP_TEST_NTH_OF_TYPE : HP_TEST_NTH_CHILD),
+                  .a = 0,
+                  .b = 1,
+                  .next = HP_SELECT_NONE,
+                  .first = HP_SELECT_NONE};
+  return (!of_type || count_type(p, compound, &test)) && add_walk_test(p, compound, test);
+}
+
+/* Reads one relative selector of :has(). */
+static bool read_relative(hp_selector_parser *p, uint32_t *start) {
+  enum { MAX_RELATIVE = 64 };
+  hp_relative steps[MAX_RELATIVE];
+  uint32_t n = 0;
+  css_skip_space(&p->css);
+  hp_combinator combinator = selector_combinator(p);
+  if (combinator == HP_COMBINATOR_NONE) combinator = HP_COMBINATOR_DESCENDANT;
+  do {
+    if (n == MAX_RELATIVE) return selector_refuse(p, p->css.at, ":has() may hold 64 compounds a selector at most");
+    uint32_t compound = selector_compound(p);
+    if (compound == HP_SELECT_NONE) return false;
+    steps[n++] = (hp_relative){compound, (uint8_t)combinator, false};
+    combinator = selector_combinator(p);
+  } while (combinator != HP_COMBINATOR_NONE);
+  steps[n - 1].is_last = true;
+  *start = p->set->relatives_count;
+  for (uint32_t i = 0; i < n; i++) {
+    hp_relative *made = HP_SELECT_PUSH(p->set, relatives);
+    if (!made) return selector_out_of_memory(p);
+    *made = steps[i];
+  }
+  return true;
+}
+
+static bool read_has(hp_selector_parser *p, uint32_t compound, const char *begin) {
+  enum { MAX_RELATIVES = 64 };
+  uint32_t starts[MAX_RELATIVES], n = 0;
+  if (p->inside_has) return selector_fail(p, begin, ":has() must not be inside :has()");
+  p->inside_has = true;
+  p->ahead_depth++;
+  bool read = true;
+  for (bool more = true; read && more;) {
+    if (n == MAX_RELATIVES) return selector_refuse(p, p->css.at, ":has() may hold 64 selectors at most");
+    read = read_relative(p, &starts[n]);
+    n++;
+    more = read && at(p, ',');
+    if (more) p->css.at++;
+  }
+  p->ahead_depth--;
+  p->inside_has = false;
+  if (!read) return false;
+  uint32_t first = p->set->starts_count;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t *made = HP_SELECT_PUSH(p->set, starts);
+    if (!made) return selector_out_of_memory(p);
+    *made = starts[i];
+  }
+  return close_parenthesis(p) &&
+         add_ahead(p, compound, (hp_ahead_test){.kind = HP_AHEAD_HAS, .first = first, .count = n});
+}
+
+/* Reads the language ranges of :lang(): one test whose choices are compounds of one range each. */
+static bool read_lang(hp_selector_parser *p, uint32_t compound) {
+  enum { MAX_RANGES = 32 };
+  hp_choice choices[MAX_RANGES];
+  uint32_t n = 0;
+  do {
+    hp_test test = {.kind = HP_TEST_LANG, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
+    css_skip_space(&p->css);
+    const char *begin = p->css.at;
+    if (n == MAX_RANGES) return selector_refuse(p, begin, ":lang() may hold 32 ranges at most");
+    bool is_string = at(p, '"') || at(p, '\'');
+    if (is_string) {
+      uint32_t room = p->set->text_count;
+      if (!hp_select_grow(&p->set->text, &p->set->text_capacity, room + 3 * (size_t)(p->css.end - begin), 1))
+        return selector_out_of_memory(p);
+      ptrdiff_t length = css_string(&p->css, p->set->text + room);
+      if (length < 0) return selector_fail(p, begin, "this string is not closed");
+      test.value = room;
+      test.length = (uint32_t)length;
+      p->set->text_count += (uint32_t)length;
+    } else {
+      ptrdiff_t length = selector_identifier(p, false, &test.value);
+      if (length < 0) return selector_fail(p, begin, "a language must be here");
+      test.length = (uint32_t)length;
+    }
+    hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
+    if (!made) return selector_out_of_memory(p);
+    *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
+    uint32_t one = p->set->compounds_count - 1;
+    test.slot = p->set->languages++;
+    if (!add_walk_test(p, one, test)) return false;
+    choices[n++] = (hp_choice){false, one};
+    css_skip_space(&p->css);
+  } while (at(p, ',') && p->css.at++);
+  uint32_t first = p->set->choices_count;
+  for (uint32_t i = 0; i < n; i++) {
+    hp_choice *made = HP_SELECT_PUSH(p->set, choices);
+    if (!made) return selector_out_of_memory(p);
+    *made = choices[i];
+  }
+  hp_test *list = selector_add_test(p, compound, HP_TEST_LIST);
+  if (!list) return false;
+  list->first = first;
+  list->count = n;
+  return close_parenthesis(p);
+}
+
+static bool read_arguments(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo, const char *begin) {
+  switch (pseudo->kind) {
+    case PSEUDO_NTH: return read_nth(p, compound, pseudo);
+    case PSEUDO_LIST: return read_list(p, compound, pseudo);
+    case PSEUDO_HAS: return read_has(p, compound, begin);
+    case PSEUDO_LANG: return read_lang(p, compound);
+    default: return selector_fail(p, begin, "this pseudo-class takes no argument");
+  }
+}
+
+static bool add_plain(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
+  bool of_type = pseudo->flags & OF_TYPE;
+  switch (pseudo->kind) {
+    case PSEUDO_INDEX: return add_index(p, compound, of_type, pseudo->flags & FROM_END);
+    case PSEUDO_ONLY: return add_index(p, compound, of_type, false) && add_index(p, compound, of_type, true);
+    default: break;
+  }
+  hp_test test = {.kind = (uint8_t)pseudo->test, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
+  if (pseudo->test == HP_TEST_ENABLED || pseudo->test == HP_TEST_DISABLED) {
+    p->set->looks_at_forms = true;
+    return add_walk_test(p, compound, test);
+  }
+  /* Without a scoping root, :scope is :root. */
+  bool is_scope = pseudo->test == HP_TEST_SCOPE && p->for_stream;
+  return selector_add_test(p, compound, is_scope ? HP_TEST_ROOT : pseudo->test) != NULL;
+}
+
+/* Reads what follows ':' and appends the tests of a pseudo-class. */
+static bool selector_pseudo(hp_selector_parser *p, uint32_t compound) {
+  const char *begin = p->css.at++;
+  if (at(p, ':')) return selector_fail(p, begin, "a pseudo-element is no element of the tree");
+  uint32_t place, kept = p->set->text_count;
+  ptrdiff_t length = selector_identifier(p, false, &place);
+  if (length < 0) return selector_fail(p, begin, "a pseudo-class must follow ':'");
+  const pseudo *pseudo = find(p->set->text + place, (size_t)length);
+  p->set->text_count = kept;
+  if (!pseudo) return selector_fail(p, begin, "this pseudo-class is unknown");
+  if (p->for_stream && pseudo->not_in_stream) return selector_refuse(p, begin, pseudo->not_in_stream);
+  bool takes_arguments = pseudo->kind == PSEUDO_NTH || pseudo->kind == PSEUDO_LIST || pseudo->kind == PSEUDO_HAS ||
+                         pseudo->kind == PSEUDO_LANG;
+  if (at(p, '(') != takes_arguments)
+    return selector_fail(p, begin,
+                         takes_arguments ? "this pseudo-class takes an argument in parentheses"
+                                         : "this pseudo-class takes no argument");
+  if (!takes_arguments) return add_plain(p, compound, pseudo);
+  if (p->nesting == MAX_NESTING) return selector_refuse(p, begin, "parentheses may be nested 32 levels deep at most");
+  p->css.at++;
+  p->nesting++;
+  bool read = read_arguments(p, compound, pseudo, begin);
+  p->nesting--;
+  return read;
 }

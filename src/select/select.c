@@ -1,7 +1,7 @@
 #include "base/call.h"
 #include "base/memory.h"
-#include "select/parse.h"
-#include "select/walk.h"
+#include "select/match.h"
+#include "select/program.h"
 
 #include <string.h>
 

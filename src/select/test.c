@@ -2,7 +2,6 @@
 
 #include "base/bytes.h"
 #include "select/match.h"
-#include "select/walk.h"
 
 static const char *text_at(const hp_matcher *m, uint32_t place) { return m->set->text + place; }
 
