@@ -1,5 +1,6 @@
-/* The merger: the rewriter with the true state adopts the segments of workers. Where an assumption
- * does not hold, it rewrites that region itself. */
+/* How the rewriter with the true state adopts the segments of one worker's log: it checks their
+ * assumptions and conditions, and puts their output into its own. Where an assumption does not
+ * hold, it rewrites that region itself. */
 
 #define HP_HAS_NODES 0
 #define HP_HAS_OUTER 0

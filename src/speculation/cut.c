@@ -1,3 +1,6 @@
+/* Where a text is divided into chunks, how long these are, and how the work is spread over the
+ * text, by samples of its tags. */
+
 #include "speculation/cut.h"
 
 #include "base/bytes.h"

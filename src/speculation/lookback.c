@@ -1,3 +1,8 @@
+/* The predictor "lookback". It searches backwards from the cut for the nearest opener of a comment
+ * or of raw text that determines the tokenizer's state. The tags around the cut suggest the
+ * namespace, and the prescan tells whether the cut is in the head. A limit bounds each search,
+ * because a wrong state only costs time. */
+
 #include "base/bytes.h"
 #include "speculation/prescan.h"
 #include "speculation/strategy.h"

@@ -1,3 +1,7 @@
+/* The merging thread of a job. It merges the logs of the chunks in order, and parses those chunks
+ * itself that no worker has claimed. While it waits for a log, it parses later chunks. It parses a
+ * chunk again whose worker is a straggler. */
+
 #include "drivers/parallel/team.h"
 
 #include "base/process.h"
