@@ -45,6 +45,7 @@ BY_TYPE = {
     'const hpar_element_end *': 'the_end', 'hpar_text_piece *': 'the_text', 'const hpar_text_piece *': 'the_text',
     'hpar_comment *': 'the_comment', 'const hpar_comment *': 'the_comment', 'hpar_doctype *': 'the_doctype',
     'const hpar_doctype *': 'the_doctype', 'hpar_document_end *': 'the_document_end',
+    'hpar_attribute_callback': 'on_attribute',
 }
 # Only a callback has these objects.
 PLACES = {'the_element': 'ELEMENT', 'the_end': 'END', 'the_text': 'TEXT', 'the_comment': 'COMMENT',

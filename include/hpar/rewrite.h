@@ -102,6 +102,23 @@ typedef struct hpar_comment {
   uint64_t offset;
 } hpar_comment;
 
+/* An attribute in hpar_element_attributes. */
+typedef struct hpar_attribute_unit {
+  hpar_string name, value; /* decoded; the name is in lower case */
+  hpar_string replacement; /* the callback sets it to change the value */
+  bool removes;            /* the callback sets it to remove the attribute */
+} hpar_attribute_unit;
+
+/* A URL in an attribute, or in the CSS of a style element. */
+typedef struct hpar_url {
+  hpar_element *element; /* NULL: the URL is in the text of a style element */
+  hpar_string attribute; /* its name; `bytes` is NULL without an element */
+  hpar_string raw;       /* as the attribute has it, without references and CSS escapes */
+  hpar_string resolved;  /* the absolute URL; `bytes` NULL: it is invalid, or has no base */
+  /* The callback sets it to change the URL. It is copied when the callback returns. */
+  hpar_string replacement;
+} hpar_url;
+
 /* A doctype in the bytes of the input. The `bytes` of a missing part are NULL. */
 typedef struct hpar_doctype {
   hpar_string name, public_id, system_id;
@@ -117,6 +134,8 @@ typedef hpar_status (*hpar_element_callback)(hpar_element *element, void *contex
 typedef hpar_status (*hpar_element_end_callback)(hpar_element_end *end, void *context);
 typedef hpar_status (*hpar_text_callback)(hpar_text_piece *text, void *context);
 typedef hpar_status (*hpar_comment_callback)(hpar_comment *comment, void *context);
+typedef hpar_status (*hpar_attribute_callback)(hpar_attribute_unit *attribute, void *context);
+typedef hpar_status (*hpar_url_callback)(hpar_url *url, void *context);
 typedef hpar_status (*hpar_doctype_callback)(hpar_doctype *doctype, void *context);
 typedef hpar_status (*hpar_document_end_callback)(hpar_document_end *end, void *context);
 /* Reports the start tag of an element that matches: its place in the input. */
@@ -150,6 +169,9 @@ HPAR_API bool hpar_element_attribute_at(const hpar_element *element, size_t inde
                                         hpar_string *value);
 /* Returns the decoded value in UTF-8; `bytes` is NULL without such an attribute. Edits show. */
 HPAR_API hpar_string hpar_element_attribute(const hpar_element *element, const char *name);
+/* Calls `callback` with each attribute, new ones last, in linear time. Edits show. Ends with the
+ * first status that is not HPAR_OK, and returns it. */
+HPAR_API hpar_status hpar_element_attributes(hpar_element *element, hpar_attribute_callback callback, void *context);
 /* Returns true if an edit has removed the element, or it is inside a removed element. */
 HPAR_API bool hpar_element_removed(const hpar_element *element);
 /* Returns the number of open elements that are ancestors. */
@@ -158,7 +180,7 @@ HPAR_API uint32_t hpar_element_depth(const hpar_element *element);
 /* Sets an attribute. Only the bytes of the value change, and they keep the page's quotes. A new
  * attribute follows the last one. */
 HPAR_API hpar_status hpar_element_set(hpar_element *element, const char *name, const char *value, size_t length);
-/* Removes an attribute, if the element has it. */
+/* Removes an attribute, if the element has it. "*" in the name is any text, as in "on*". */
 HPAR_API hpar_status hpar_element_unset(hpar_element *element, const char *name);
 /* Renames the start tag and the end tag. */
 HPAR_API hpar_status hpar_element_rename(hpar_element *element, const char *name);
@@ -213,10 +235,25 @@ typedef enum hpar_action_kind {
   HPAR_ACTION_UNWRAP,           /* removes the tags and keeps the content */
   HPAR_ACTION_RENAME,           /* to `name` */
   HPAR_ACTION_SET_ATTRIBUTE,    /* `name` to `value` */
-  HPAR_ACTION_UNSET_ATTRIBUTE,  /* `name` */
+  HPAR_ACTION_UNSET_ATTRIBUTE,  /* `name`, in which "*" is any text, as in "on*" */
   HPAR_ACTION_PREFIX_ATTRIBUTE, /* `replacement` for `value` at the beginning of attribute `name` */
-  HPAR_ACTION_FIND              /* text only: `replacement` for each `value` in the raw text */
+  HPAR_ACTION_FIND,             /* text only: `replacement` for each `value` */
+  HPAR_ACTION_PREFIX_URLS,      /* elements: `value` before each URL that begins with one "/" */
+  HPAR_ACTION_REBASE_URLS       /* elements only: makes URLs absolute; `value`: URL of the page */
 } hpar_action_kind;
+
+/* FIND compares decoded text: "R&D" finds "R&amp;D". `name` lists where it looks, of the words
+ * text, script, style, title, comment and all; NULL is "text", which is what a reader sees.
+ *
+ * The last two actions and hpar_rule.url edit URLs. Attributes with URLs are href, src, srcset,
+ * poster, action, formaction, data, cite, background, ping, manifest, longdesc, imagesrcset and
+ * xlink:href, where the standard has them. A meta refresh has one in `content`. The URLs of CSS are
+ * those of url() and @import in `style` attributes and style elements. Empty URLs do not count, and
+ * absolute ones stay as they are.
+ *
+ * URLs are resolved as in browsers. The first `base` element with `href` counts for what follows
+ * it. PREFIX_URLS changes nothing if that has a scheme or a host. REBASE_URLS leaves URLs that
+ * begin with "#". Its `value` may be empty: then it is hpar_rewrite_options.document_url. */
 
 /* A declarative edit. `name` is NUL-terminated. The layout never changes. */
 typedef struct hpar_action {
@@ -251,6 +288,7 @@ typedef struct hpar_rule {
    * callbacks", has the whole promise */
   bool pure;
   hpar_found_callback found; /* for each element that matches, in document order */
+  hpar_url_callback url;     /* for each URL of elements that match, after `element` */
 } hpar_rule;
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 
@@ -321,7 +359,8 @@ typedef struct hpar_rewrite_options {
    * feeding thread and on that of task 0, in order and never at once */
   hpar_run_callback run;
   void *run_context;
-  hpar_error *error; /* filled by a call with these options; NULL: none */
+  hpar_error *error;        /* filled by a call with these options; NULL: none */
+  const char *document_url; /* of the page, in UTF-8; NULL: unknown. For hpar_rule.url */
 } hpar_rewrite_options;
 #define HPAR_REWRITE_OPTIONS_INIT HPAR_SIZED(hpar_rewrite_options)
 

@@ -17,7 +17,8 @@ _ACTIONS = {
     "before": (0, ("value",)), "after": (1, ("value",)), "prepend": (2, ("value",)), "append": (3, ("value",)),
     "inner": (4, ("value",)), "replace": (5, ("value",)), "remove": (6, ()), "unwrap": (7, ()),
     "rename": (8, ("name",)), "set": (9, ("name", "value")), "unset": (10, ("name",)),
-    "prefix": (11, ("name", "value", "replacement")), "find": (12, ("value", "replacement")),
+    "prefix": (11, ("name", "value", "replacement")), "find": (12, ("value", "replacement", "name")),
+    "prefix-urls": (13, ("value",)), "rebase": (14, ("value",)),
 }
 _UNITS = {"element": 0, "text": 1, "comment": 2, "doctype": 3, "end": 4}
 # The units of callbacks, in the order of the extension.
@@ -40,10 +41,13 @@ class Rules:
     'before', 'after', 'prepend', 'append'      insert HTML relative to the element: (html)
     'inner', 'replace'                          replace the content, or the element: (html)
     'remove', 'unwrap'                          remove the element, or its tags only
-    'rename', 'unset'                           (name)
+    'rename', 'unset'                           (name); 'unset' also (pattern), as in 'on*'
     'set'                                       an attribute: (name, value)
     'prefix'                                    of an attribute's value: (name, old, new)
-    'text:find'                                 in each text inside the element: (old, new)
+    'prefix-urls', 'rebase'                     of all URLs: (path) before those that begin with one '/';
+                                                (url) of the page, to make them absolute
+    'text:find'                                 in each text inside the element: (old, new), or (old, new, places)
+                                                with places 'text', 'script', 'style', 'title', 'comment', 'all'
     'text:remove', 'comment:remove'             each text, or comment, inside the element
     'doctype:remove', 'end:append'              with the selector None
     ==========================================  ================================================================
@@ -80,7 +84,7 @@ def _read(rule: Rule, implied: bool) -> tuple[Any, ...]:
     if name not in _ACTIONS or (unit or "element") not in _UNITS:
         raise ValueError(f"there is no action {action!r}")
     kind, names = _ACTIONS[name]
-    if len(arguments) != len(names):
+    if len(arguments) != len(names) and (name, len(arguments)) != ("find", 2):
         raise ValueError(f"the action {action!r} has {len(names)} arguments: {', '.join(names) or 'none'}")
     values = dict(zip(names, arguments))
     html = 0 if name == "find" else 1

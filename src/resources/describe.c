@@ -401,9 +401,8 @@ static void skip_white(hpar_string *s) {
 
 static void skip_bytes(hpar_string *s, size_t count) { s->bytes += count, s->length -= count; }
 
-/* Returns the URL of a refresh. It is empty if the value has none, or is not valid. */
 //§ shared-declarative-refresh-steps
-static hpar_string refresh_url(hpar_string s) {
+hpar_string hp_refresh_url(hpar_string s) {
   const hpar_string none = {NULL, 0};
   skip_white(&s);
   if (!s.length || (!hp_ascii_is_digit(*s.bytes) && *s.bytes != '.')) return none;
@@ -431,7 +430,7 @@ static hpar_string refresh_url(hpar_string s) {
 }
 
 static bool describe_refresh(const hp_described *d, hpar_string content) {
-  hpar_string url = refresh_url(content);
+  hpar_string url = hp_refresh_url(content);
   if (!url.length) return true;
   hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_REFRESH, url);
   resource->content = content;

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "resources/values.h"
+#include "url/links.h"
 
 #include <hpar/resources.h>
 
@@ -12,17 +13,7 @@
 
 /* Returns true if HTML elements of this name may have a background attribute. */
 static inline bool hp_may_have_background(hp_atom name) {
-  switch (name) {
-    case HP_ATOM_BODY:
-    case HP_ATOM_TABLE:
-    case HP_ATOM_THEAD:
-    case HP_ATOM_TBODY:
-    case HP_ATOM_TFOOT:
-    case HP_ATOM_TR:
-    case HP_ATOM_TD:
-    case HP_ATOM_TH: return true;
-    default: return false;
-  }
+  return name < HP_KNOWN_ATOMS && hp_url_attributes[name] & HP_LINK_BACKGROUND;
 }
 
 /* Returns true if HTML or SVG elements of this name may have resources other than a background. */
@@ -58,6 +49,10 @@ bool hp_may_be_inline_script(const hp_attributes *block);
 /* Returns true if an HTML script element is a module without `src`, or an import map. Its text has
  * resources then. */
 bool hp_is_inline_script(const hp_resource_values *values);
+
+/* Returns the URL in the `content` of a meta refresh. It is empty if the value has none, or is not
+ * valid. */
+hpar_string hp_refresh_url(hpar_string content);
 
 /* The start tag of an element, the thread that found it, and flags of its resources. All are 0
  * outside of a parse. */

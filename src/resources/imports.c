@@ -164,6 +164,134 @@ bool hp_next_css_import(hpar_string sheet, size_t *position, hp_css_import *impo
   }
 }
 
+/*** the URLs of CSS ***/
+
+/* What is open at the end of a part: nothing, a comment, a string with this quote, or url( without
+ * quotes. */
+enum { IN_NOTHING, IN_COMMENT, IN_URL = '(' };
+
+/* Goes on in what the last part left open. Returns false if it does not end. */
+static bool leave_css_token(const char **at, const char *end, uint8_t inside) {
+  uint32_t number;
+  const char *p = *at;
+  if (inside == IN_COMMENT) {
+    while (p < end && (*p != '/' || p == *at || p[-1] != '*')) p++;
+  } else {
+    const char stop = inside == IN_URL ? ')' : (char)inside;
+    while (p < end && *p != stop && (inside == IN_URL || *p != '\n')) p = read_escape(p, end, &number);
+  }
+  *at = p < end ? p + 1 : end;
+  return p < end;
+}
+
+/* Reads the URL of url( from `at` on. Returns the position after the ")", or NULL if it does not
+ * end in the part: then `*inside` is what is open. */
+static const char *read_css_url(hpar_string part, const char *at, bool is_last, hp_css_url *url, uint8_t *inside) {
+  const char *end = part.bytes + part.length;
+  hpar_string contents = {at, 0};
+  uint32_t number;
+  while (at < end && hp_ascii_is_white(*at)) at++;
+  url->quote = at < end && (*at == '"' || *at == '\'') ? *at : 0;
+  if (url->quote) {
+    at = css_read_string(at, end, &contents);
+    *inside = (uint8_t)url->quote;
+    if (at == end && !is_last && (!contents.length || at[-1] != url->quote)) return NULL;
+    while (at < end && hp_ascii_is_white(*at)) at++;
+  } else {
+    const char *begin = at;
+    while (at < end && *at != ')' && !hp_ascii_is_white(*at)) at = read_escape(at, end, &number);
+    contents = (hpar_string){begin, (size_t)(at - begin)};
+    while (at < end && hp_ascii_is_white(*at)) at++;
+  }
+  *inside = IN_URL;
+  if (at == end && !is_last) return NULL;
+  url->from = (size_t)(contents.bytes - part.bytes);
+  url->to = url->from + contents.length;
+  url->url = at == end || *at == ')' ? css_unescape(contents, url->text) : (hpar_string){NULL, 0};
+  while (at < end && *at != ')') at = read_escape(at, end, &number); /* a bad URL */
+  return at < end ? at + 1 : is_last ? end : NULL;
+}
+
+/* Reads a string. Returns as read_css_url. */
+static const char *read_css_string_token(hpar_string part, const char *at, const hp_css_place *place, bool is_url,
+                                         hp_css_url *url, uint8_t *inside) {
+  const char *end = part.bytes + part.length;
+  hpar_string contents;
+  url->quote = *at;
+  *inside = (uint8_t)*at;
+  const char *next = css_read_string(at, end, &contents);
+  const bool is_open = contents.bytes + contents.length == end;
+  if (is_open && !place->is_last) return NULL;
+  url->from = (size_t)(contents.bytes - part.bytes);
+  url->to = url->from + contents.length;
+  if (is_url && (is_open || part.bytes[url->to] == url->quote)) url->url = css_unescape(contents, url->text);
+  return next;
+}
+
+/* Returns the position after the token at `at`, and the URL in it. NULL: the part ends in it. */
+static const char *read_css_token(hpar_string part, const char *at, hp_css_place *place, hp_css_url *url,
+                                  uint8_t *inside) {
+  const char *end = part.bytes + part.length, *next;
+  const bool after_rule = place->after_rule;
+  url->url = (hpar_string){NULL, 0};
+  if (hp_ascii_is_white(*at)) return at + 1;
+  if (*at == '/' && end - at > 1 && at[1] == '*') {
+    *inside = IN_COMMENT;
+    const char *close = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
+    return close ? close + 2 : NULL;
+  }
+  place->after_rule = false;
+  if (*at == '"' || *at == '\'') return read_css_string_token(part, at, place, after_rule, url, inside);
+  if (*at == '@') {
+    place->after_rule = skip_rule(at, end, "import") != NULL;
+    place->is_name = skip_rule(at, end, "namespace") != NULL;
+    at++;
+  } else if (!is_name_byte(*at)) {
+    if (*at == ';' || *at == '{' || *at == '}') place->is_name = false;
+    return at + 1;
+  } else if ((next = skip_name(at, end, "url(")) != NULL) {
+    next = read_css_url(part, next, place->is_last, url, inside);
+    if (place->is_name) url->url = (hpar_string){NULL, 0};
+    return next;
+  }
+  while (at < end && is_name_byte(*at)) {
+    uint32_t number;
+    at = read_escape(at, end, &number);
+  }
+  return at;
+}
+
+bool hp_next_css_url(hpar_string part, hp_css_place *place, hp_css_url *url) {
+  const char *at = part.bytes + place->at, *end = part.bytes + part.length;
+  if (at < end && place->inside && leave_css_token(&at, end, place->inside)) place->inside = IN_NOTHING;
+  while (at < end && !place->inside) {
+    uint8_t inside = IN_NOTHING;
+    const char *next = read_css_token(part, at, place, url, &inside);
+    if (!next) place->inside = inside;
+    at = next ? next : end;
+    if (!next || !url->url.length) continue;
+    place->at = (size_t)(at - part.bytes);
+    return true;
+  }
+  place->at = part.length;
+  return false;
+}
+
+size_t hp_css_boundary(hpar_string part, const hp_css_place *from, size_t limit) {
+  hp_css_place place = *from;
+  hp_css_url url;
+  const char *at = part.bytes, *end = part.bytes + part.length, *last = NULL;
+  if (place.inside && leave_css_token(&at, end, place.inside)) place.inside = IN_NOTHING;
+  while (at && at < end && !place.inside) {
+    uint8_t inside;
+    const bool ends_name = !is_name_byte(*at);
+    if (ends_name && at > part.bytes && at <= part.bytes + limit && !place.after_rule) last = at;
+    if (at > part.bytes + limit) break;
+    at = read_css_token(part, at, &place, &url, &inside);
+  }
+  return last ? (size_t)(last - part.bytes) : limit;
+}
+
 /*** JavaScript ***/
 
 static bool is_identifier(char c) {

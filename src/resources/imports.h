@@ -21,6 +21,31 @@ typedef struct hp_css_import {
  * false after the last rule. All calls together take linear time. */
 bool hp_next_css_import(hpar_string sheet, size_t *at, hp_css_import *import);
 
+/* The URLs of url() and @import in a style sheet or in the value of a `style` attribute. The names
+ * of @namespace are no URLs. */
+
+/* A place in a sheet that comes in parts. All fields are 0 at its begin. */
+typedef struct hp_css_place {
+  size_t at;       /* in the part */
+  uint8_t inside;  /* what the part before has left open: see imports.c */
+  bool after_rule; /* a string here is the URL of @import */
+  bool is_name;    /* of @namespace: no URL here */
+  bool is_last;    /* the sheet ends with the part, which closes what is open */
+} hp_css_place;
+
+typedef struct hp_css_url {
+  hpar_string url; /* without escapes: in the sheet or in `text` */
+  size_t from, to; /* of the URL in the sheet, without quotes */
+  char quote;      /* 0: none */
+  char text[HP_CSS_TEXT];
+} hp_css_url;
+
+/* Finds the next URL. A URL that the end of the part cuts is none. All calls together take linear
+ * time. */
+bool hp_next_css_url(hpar_string part, hp_css_place *place, hp_css_url *url);
+/* Returns the last position in [1, limit] where no URL, string or comment is open, or `limit`. */
+size_t hp_css_boundary(hpar_string part, const hp_css_place *place, size_t limit);
+
 /*** JavaScript ***/
 
 /* The static imports and re-exports of a module: https://tc39.es/ecma262/#sec-modules. */

@@ -110,16 +110,19 @@ static hp_attribute_edit *find_edit(const hp_element *e, const char *name, size_
   return NULL;
 }
 
-/* Returns a value that is valid until the next edit, or until the token ends if it has no edit. */
-static hpar_string value_of(const hp_element *e, const char *name) {
-  const hp_attribute_edit *edit = find_edit(e, name, strlen(name));
+hpar_string hp_element_value(const hp_element *e, hpar_string name) {
+  const hp_attribute_edit *edit = find_edit(e, name.bytes, name.length);
   if (edit)
     return edit->unsets ? (hpar_string){NULL, 0} : (hpar_string){e->edit_text.data + edit->value, edit->value_length};
   const hp_spans *spans = spans_of(e);
-  const hp_span *span = spans ? hp_spans_find(spans, name, strlen(name)) : NULL;
+  const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length) : NULL;
   reading got;
   if (!span || !decode_span(e->rewriter, span, &got)) return (hpar_string){NULL, 0};
   return string_of(got.value);
+}
+
+static hpar_string value_of(const hp_element *e, const char *name) {
+  return hp_element_value(e, (hpar_string){name, strlen(name)});
 }
 
 typedef struct value_copy {
@@ -191,10 +194,67 @@ static void unset_duplicates(hp_element *e, uint32_t first, const char *name, si
   }
 }
 
+/*** patterns ***/
+
+/* Returns true if the name is the pattern, in which "*" is any text. */
+static bool matches_pattern(const char *pattern, size_t length, hp_name name) {
+  size_t p = 0, n = 0, star = SIZE_MAX, kept = 0;
+  while (n < name.length) {
+    if (p < length && pattern[p] == '*') {
+      star = p++;
+      kept = n;
+    } else if (p < length && pattern[p] == name.bytes[n]) {
+      p++, n++;
+    } else if (star != SIZE_MAX) {
+      p = star + 1;
+      n = ++kept;
+    } else {
+      return false;
+    }
+  }
+  while (p < length && pattern[p] == '*') p++;
+  return p == length;
+}
+
+/* Sets for each attribute of the tag the index of its edit + 1, or 0. */
+static void fill_edits(const hp_element *e, uint32_t count, uint32_t *edits) {
+  memset(edits, 0, count * sizeof *edits);
+  for (uint32_t i = 0; i < e->edit_count; i++)
+    if (e->edits[i].span != UINT32_MAX) edits[e->edits[i].span] = i + 1;
+}
+
+static uint32_t *find_edits(const hp_element *e, const hp_spans *spans) {
+  uint32_t *edits = hp_scratch_take(&e->rewriter->scratch, (spans->count + 1) * sizeof *edits);
+  fill_edits(e, spans->count, edits);
+  return edits;
+}
+
+/* Removes all attributes whose names match, with their duplicates, in time linear in the tag. */
+static void unset_matching(hp_element *e, const char *pattern, size_t length) {
+  const hp_spans *spans = spans_of(e);
+  for (uint32_t i = 0; i < e->edit_count; i++) {
+    hp_attribute_edit *edit = &e->edits[i];
+    const hp_name name = {e->edit_text.data + edit->name, edit->name_length};
+    if (!matches_pattern(pattern, length, name)) continue;
+    edit->unsets = edit->drops_duplicates = true;
+  }
+  if (!spans) return;
+  const uint32_t *edits = find_edits(e, spans);
+  for (uint32_t i = 0; i < spans->count; i++) {
+    if (edits[i]) continue;
+    const hp_name name = hp_span_name(spans, &spans->items[i], &e->rewriter->scratch);
+    if (matches_pattern(pattern, length, name)) add_edit(e, i, name.bytes, name.length)->drops_duplicates = true;
+  }
+}
+
 /* Requires: the name is in lower case. */
 static void note_setting(const setting *s) {
   hp_element *e = s->element;
   const char *name = s->name;
+  if (s->unsets && memchr(name, '*', s->name_length)) {
+    unset_matching(e, name, s->name_length);
+    return;
+  }
   hp_attribute_edit *edit = find_edit(e, name, s->name_length);
   if (!edit) {
     const hp_spans *spans = spans_of(e);
@@ -242,6 +302,120 @@ hpar_status hpar_element_unset(hpar_element *given, const char *name) {
   if (!e || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, NULL, strlen(name), 0, true};
   return hp_try(&e->rewriter->unwind, try_setting, &s);
+}
+
+/*** all attributes ***/
+
+/* A walk over the attributes of an element: those of its tag, then new ones. Each step takes
+ * constant time, unless the callback edits attributes by their names. */
+typedef struct attribute_walk {
+  hp_element *element;
+  const hp_spans *spans; /* NULL: the tag has no attributes */
+  hpar_attribute_callback callback;
+  void *context;
+  uint32_t *edits;     /* by span: the index of its edit + 1, or 0 */
+  uint32_t edit_count; /* of the element, when `edits` was made */
+  bool unsets;         /* the callback has removed one */
+  hpar_status status;
+} attribute_walk;
+
+typedef struct shown_attribute {
+  hpar_attribute_unit shown;
+  attribute_walk *walk;
+  hp_name name;
+  uint32_t span, edit; /* UINT32_MAX: a new attribute; there is no edit */
+} shown_attribute;
+
+/* Does what the callback has requested. */
+static void change_attribute(shown_attribute *a) {
+  attribute_walk *w = a->walk;
+  hp_element *e = w->element;
+  const hpar_string given = a->shown.replacement;
+  const bool unsets = a->shown.removes;
+  if (!unsets && !given.bytes) return;
+  if (a->span != UINT32_MAX && e->edit_count != w->edit_count) {
+    fill_edits(e, w->spans->count, w->edits);
+    w->edit_count = e->edit_count;
+    a->edit = w->edits[a->span] - 1;
+  }
+  const uint32_t value = e->edit_text.length;
+  if (!unsets) hp_bytes_append(&e->edit_text, given.bytes, given.length, &e->rewriter->unwind);
+  if (a->edit == UINT32_MAX) {
+    add_edit(e, a->span, a->name.bytes, a->name.length);
+    a->edit = e->edit_count - 1;
+    w->edits[a->span] = w->edit_count = e->edit_count;
+  }
+  hp_attribute_edit *edit = &e->edits[a->edit];
+  edit->unsets = unsets;
+  edit->value = value;
+  edit->value_length = unsets ? 0 : (uint32_t)given.length;
+  w->unsets |= unsets;
+}
+
+/* Shows an attribute to the callback, unless an edit has removed it. */
+static void show_attribute(attribute_walk *w, hp_name name, uint32_t span, uint32_t edit) {
+  const hp_element *e = w->element;
+  hp_scratch *scratch = &e->rewriter->scratch;
+  hp_name value = {"", 0};
+  if (edit != UINT32_MAX) {
+    const hp_attribute_edit *known = &e->edits[edit];
+    if (known->unsets) return;
+    char *copy = hp_scratch_take(scratch, known->value_length + 1);
+    if (known->value_length) memcpy(copy, e->edit_text.data + known->value, known->value_length);
+    value = (hp_name){copy, known->value_length};
+  } else {
+    value = hp_span_value(w->spans, &w->spans->items[span], hp_rewriter_encoding(e->rewriter), scratch);
+  }
+  shown_attribute a = {{.name = string_of(name), .value = string_of(value)}, w, name, span, edit};
+  w->status = w->callback(&a.shown, w->context);
+  if (w->status == HPAR_OK) change_attribute(&a);
+}
+
+/* Removes the duplicates of attributes that the callback has removed. */
+static void unset_all_duplicates(attribute_walk *w) {
+  hp_element *e = w->element;
+  bool has_duplicates = false;
+  for (uint32_t i = 0; i < w->spans->count; i++) has_duplicates |= w->spans->items[i].is_duplicate;
+  if (!has_duplicates) return;
+  const uint32_t *first = hp_spans_find_first(w->spans, &e->rewriter->scratch);
+  fill_edits(e, w->spans->count, w->edits);
+  for (uint32_t i = 0; i < w->spans->count; i++) {
+    const uint32_t edit = w->edits[first[i]];
+    if (first[i] == i || w->edits[i] || !edit || !e->edits[edit - 1].unsets) continue;
+    e->edits[edit - 1].drops_duplicates = true;
+    const hp_name name = hp_span_name(w->spans, &w->spans->items[i], &e->rewriter->scratch);
+    add_edit(e, i, name.bytes, name.length);
+  }
+}
+
+static hpar_status walk_attributes(void *argument) {
+  attribute_walk *w = argument;
+  hp_element *e = w->element;
+  const uint32_t spans = w->spans ? w->spans->count : 0;
+  const uint32_t old_edits = e->edit_count;
+  w->edit_count = e->edit_count;
+  if (w->spans) w->edits = find_edits(e, w->spans);
+  for (uint32_t i = 0; i < spans && w->status == HPAR_OK; i++) {
+    if (w->spans->items[i].is_duplicate) continue;
+    if (e->edit_count != w->edit_count) fill_edits(e, spans, w->edits);
+    w->edit_count = e->edit_count;
+    show_attribute(w, hp_span_name(w->spans, &w->spans->items[i], &e->rewriter->scratch), i, w->edits[i] - 1);
+  }
+  for (uint32_t i = 0; i < old_edits && w->status == HPAR_OK; i++) {
+    if (e->edits[i].span != UINT32_MAX) continue;
+    char *copy = hp_scratch_take(&e->rewriter->scratch, e->edits[i].name_length);
+    memcpy(copy, e->edit_text.data + e->edits[i].name, e->edits[i].name_length);
+    show_attribute(w, (hp_name){copy, e->edits[i].name_length}, UINT32_MAX, i);
+  }
+  if (w->unsets && w->spans) unset_all_duplicates(w);
+  return w->status;
+}
+
+hpar_status hpar_element_attributes(hpar_element *given, hpar_attribute_callback callback, void *context) {
+  hp_element *e = (hp_element *)given;
+  if (!e || !callback) return HPAR_ERROR_ARGUMENT;
+  attribute_walk w = {.element = e, .spans = spans_of(e), .callback = callback, .context = context};
+  return hp_try(&e->rewriter->unwind, walk_attributes, &w);
 }
 
 /* Returns true if content that is text would become markup, or markup would become text. Raw text
@@ -367,6 +541,11 @@ static hpar_status set_attribute(hp_element *e, const char *name, const char *va
   if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
   note_setting(&s);
   return HPAR_OK;
+}
+
+void hp_element_set_value(hp_element *e, hpar_string name, hpar_string value) {
+  const setting s = {e, name.bytes, value.bytes, name.length, value.length, false};
+  note_setting(&s);
 }
 
 static hpar_status unset_attribute(hp_element *e, const char *name) {

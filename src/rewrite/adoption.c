@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "rewrite/speculation.h"
 #include "rewrite/team.h"
+#include "rewrite/urls.h"
 #include "tree/outline.h"
 
 #include "tree/context.inc"
@@ -124,7 +125,7 @@ static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const 
 static bool check_segment(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   hp_builder *b = &r->outline.builder;
   if (log->page.encoding != r->encoding.used || log->page.is_certain != r->encoding.is_certain ||
-      log->page.quirks != r->outline.quirks)
+      log->page.quirks != r->outline.quirks || log->page.base != hp_urls_base(r))
     return false;
   if ((hp_ignores_lf(b) && seg->end > seg->start) || (b->flags.frameset_ok && !log->page.frameset_ok)) return false;
   return check_uses(r, log, seg) && hp_rewriter_check_scopes(r, log, seg) &&

@@ -72,6 +72,21 @@ static uint64_t hash_name(const hp_spans *s, const hp_span *a) {
   return hash ^ hash >> 31;
 }
 
+uint32_t *hp_spans_find_first(const hp_spans *s, hp_scratch *scratch) {
+  uint32_t *first = hp_scratch_take(scratch, (s->count + 1) * sizeof *first);
+  size_t slots = 32;
+  while (slots < 2 * (size_t)s->count) slots *= 2;
+  uint32_t *table = hp_scratch_take(scratch, slots * sizeof *table);
+  memset(table, 0, slots * sizeof *table);
+  for (uint32_t i = 0; i < s->count; i++) {
+    size_t slot = hash_name(s, &s->items[i]) & (slots - 1);
+    while (table[slot] && !same_name(s, &s->items[table[slot] - 1], &s->items[i])) slot = (slot + 1) & (slots - 1);
+    if (!table[slot]) table[slot] = i + 1;
+    first[i] = table[slot] - 1;
+  }
+  return first;
+}
+
 /* Marks the duplicates in linear time. */
 static void mark_duplicates(hp_spans *s, hp_scratch *scratch) {
   enum { FEW = 12 };
@@ -81,16 +96,8 @@ static void mark_duplicates(hp_spans *s, hp_scratch *scratch) {
         s->items[i].is_duplicate = same_name(s, &s->items[i], &s->items[j]);
     return;
   }
-  size_t slots = 32;
-  while (slots < 2 * (size_t)s->count) slots *= 2;
-  uint32_t *table = hp_scratch_take(scratch, slots * sizeof *table);
-  memset(table, 0, slots * sizeof *table);
-  for (uint32_t i = 0; i < s->count; i++) {
-    size_t slot = hash_name(s, &s->items[i]) & (slots - 1);
-    while (table[slot] && !same_name(s, &s->items[table[slot] - 1], &s->items[i])) slot = (slot + 1) & (slots - 1);
-    s->items[i].is_duplicate = table[slot] != 0;
-    if (!table[slot]) table[slot] = i + 1;
-  }
+  const uint32_t *first = hp_spans_find_first(s, scratch);
+  for (uint32_t i = 0; i < s->count; i++) s->items[i].is_duplicate = first[i] != i;
 }
 
 void hp_spans_begin(hp_spans *s, const char *tag, const char *end, uint32_t name_end, const char *readable) {

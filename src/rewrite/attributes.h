@@ -46,6 +46,9 @@ void hp_spans_complete(hp_spans *spans, hp_scratch *scratch);
 /* Returns the first attribute of this name in lower case among those that are read, or NULL. */
 hp_span *hp_spans_find(const hp_spans *spans, const char *name, size_t length);
 
+/* Returns for each attribute the index of the first one with its name, in linear time. */
+uint32_t *hp_spans_find_first(const hp_spans *spans, hp_scratch *scratch);
+
 /* Returns the name in lower case, with U+FFFD for NUL. */
 hp_name hp_span_name(const hp_spans *spans, const hp_span *span, hp_scratch *scratch);
 /* Returns the value in UTF-8, with character references replaced and newlines normalised. */

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "rewrite/speculation.h"
 #include "rewrite/state.h"
+#include "rewrite/urls.h"
 
 #include <string.h>
 
@@ -221,15 +222,42 @@ static void add_attribute(hpar_rewriter *r, const hp_element *e, const hp_attrib
   insert_text(r, position, "\"");
 }
 
-/* Applies the edits of attributes in the order of the tag. The list is short. */
+/* Merges runs of sorted edits into runs of twice the length. */
+static void merge_edits(const hp_attribute_edit *from, hp_attribute_edit *to, uint32_t count, uint32_t run) {
+  for (uint32_t begin = 0; begin < count; begin += 2 * run) {
+    const uint32_t middle = count - begin < run ? count : begin + run;
+    const uint32_t end = count - middle < run ? count : middle + run;
+    for (uint32_t a = begin, b = middle, k = begin; k < end; k++)
+      to[k] = b == end || (a < middle && from[a].span <= from[b].span) ? from[a++] : from[b++];
+  }
+}
+
+/* Sorts the edits of attributes in the order of the tag. New attributes keep their order. A hostile
+ * tag may have 100,000 attributes. */
+static void sort_edits(hpar_rewriter *r, hp_element *e) {
+  enum { FEW = 32 };
+  hp_attribute_edit *edits = e->edits;
+  for (uint32_t i = 1; i < e->edit_count && e->edit_count <= FEW; i++)
+    for (uint32_t j = i; j > 0 && edits[j].span < edits[j - 1].span; j--) {
+      hp_attribute_edit swapped = edits[j];
+      edits[j] = edits[j - 1];
+      edits[j - 1] = swapped;
+    }
+  if (e->edit_count <= FEW) return;
+  hp_attribute_edit *from = edits, *to = hp_scratch_take(&r->scratch, e->edit_count * sizeof *to);
+  for (uint32_t run = 1; run < e->edit_count; run *= 2) {
+    merge_edits(from, to, e->edit_count, run);
+    hp_attribute_edit *last = from;
+    from = to;
+    to = last;
+  }
+  if (from != edits) memcpy(edits, from, e->edit_count * sizeof *from);
+}
+
+/* Applies the edits of attributes. */
 static void edit_attributes(hpar_rewriter *r, hp_element *e) {
   const hp_spans *s = &r->token.spans;
-  for (uint32_t i = 1; i < e->edit_count; i++)
-    for (uint32_t j = i; j > 0 && e->edits[j].span < e->edits[j - 1].span; j--) {
-      hp_attribute_edit swapped = e->edits[j];
-      e->edits[j] = e->edits[j - 1];
-      e->edits[j - 1] = swapped;
-    }
+  sort_edits(r, e);
   uint32_t end = s->count ? s->items[s->count - 1].end : s->name_end;
   for (uint32_t i = 0; i < e->edit_count; i++) {
     if (e->edits[i].span != UINT32_MAX)
@@ -344,10 +372,18 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
   if (state->is_retired || (!e->has_tag && !given->implied)) return;
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
   if (r->running.confirms && given->limit) return;
+  if (rule->finds_base) {
+    if (!r->running.confirms) call_element(r, e, index);
+    return;
+  }
   const bool again = e->target && target_knows_rule(e->target, index);
   if (!again) count_match(r, e, index);
   for (size_t i = 0; i < given->action_count; i++) {
     if (rule->actions[i].unit != HPAR_UNIT_ELEMENT) continue;
+    if (hp_is_url_action(&rule->actions[i])) {
+      if (!r->running.confirms) hp_urls_edit_element(e, rule, &rule->actions[i]);
+      continue;
+    }
     hpar_status status = hp_element_act(e, &rule->actions[i]);
     if (status == HPAR_ERROR_ARGUMENT && rule->actions[i].kind == HPAR_ACTION_RENAME)
       hp_rewriter_fail(r, status, "an element cannot have the name of raw text, or the encoding lacks a character");
@@ -360,8 +396,11 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
     return;
   }
   if (given->end && e->is_open) add_end(r, e, given, index);
-  if ((rule->edits_text || rule->edits_comments) && e->is_open) add_scope(r, e, index);
+  if ((rule->edits_text || rule->edits_comments) && e->is_open &&
+      (!rule->edits_sheets_only || rule->edits_comments || hp_urls_is_sheet(e)))
+    add_scope(r, e, index);
   if (given->element) call_element(r, e, index);
+  if (given->url && !state->is_retired) hp_urls_edit_element(e, rule, NULL);
   if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r)) hp_rewriter_retire(r, index);
 }
 

@@ -2,6 +2,7 @@
  * order, and rewrites the other chunks on the true state. */
 
 #include "rewrite/team.h"
+#include "rewrite/urls.h"
 
 #include "base/process.h"
 
@@ -33,6 +34,7 @@ void hp_rewrite_team_publish(hp_rewrite_team *t) {
   atomic_store_explicit(&t->published.encoding, r->encoding.used, order);
   atomic_store_explicit(&t->published.is_certain, r->encoding.is_certain, order);
   atomic_store_explicit(&t->published.frameset_ok, frameset_ok, order);
+  atomic_store_explicit(&t->published.base, hp_urls_base(r), memory_order_release);
   if (atomic_load_explicit(&t->published.active_rules, order) != r->running.active) hp_rewrite_team_publish_retired(t);
   for (uint32_t i = 0; i < t->scope_words; i++)
     atomic_store_explicit(&t->published.scopes[i], t->learning.lessons.scopes[i], order);

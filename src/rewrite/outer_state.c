@@ -548,6 +548,7 @@ bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     note->escapes = r->text.is_escaped;
     note->is_first = r->text.is_first;
     note->is_last = is_last;
+    note->place = r->text.place;
   }
   r->text.start = end;
   r->text.is_first = false;
@@ -609,7 +610,9 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   r->text.is_first = note->is_first;
   s->raw_name = note->raw_name;
   r->text.is_escaped = note->escapes;
-  if (r->running.texts) hp_rewriter_deliver_text(r, note->end, note->is_last);
+  r->text.place = note->place;
+  if (r->text.content == HP_CONTENT_DATA) r->text.is_escaped = false;
+  if (r->running.texts) hp_rewriter_edit_text(r, note->end, note->is_last);
   s->raw_name = raw_name;
   r->text.is_escaped = false; /* between two tokens of the data state */
 }

@@ -6,6 +6,7 @@
 #include "rewrite/parallel.h"
 #include "rewrite/state.h"
 #include "rewrite/suspension.h"
+#include "rewrite/urls.h"
 #include "text/encoding/encoding.h"
 
 #include <hpar/parse.h>
@@ -165,6 +166,9 @@ static hpar_status check_options(const hpar_rewrite_options *o, hpar_error *erro
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_rewrite_options.encoding is \"%.60s\"; accepted: a label of the Encoding Standard",
                       o->encoding);
+  if (o->document_url && !hp_is_absolute_url((hpar_string){o->document_url, strlen(o->document_url)}))
+    return hp_explain(error, HPAR_ERROR_ARGUMENT,
+                      "hpar_rewrite_options.document_url is \"%.100s\"; accepted: an absolute URL", o->document_url);
   if (o->fragment && !hp_read_context(o->fragment, &ns, &name))
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_rewrite_options.fragment is \"%.60s\"; accepted: an element, as \"div\" or \"svg path\"",
@@ -187,11 +191,12 @@ hpar_error *hp_rewrite_error_of(const hpar_rewrite_options *options) {
   return full.error;
 }
 
-static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *options) {
+static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *options, const char **document_url) {
   hpar_rewrite_options given;
   hp_stream_options *o = &r->options;
   hpar_error error;
   if (hp_read_rewrite_options(&given, options, &error)) return refuse_structure(r, &error);
+  *document_url = given.document_url;
   *o = (hp_stream_options){.encoding = given.encoding,
                            .fragment = given.fragment,
                            .max_memory = given.max_memory,
@@ -244,6 +249,7 @@ static void open_rules(hpar_rewriter *r) {
   hp_running_rules_open(&r->running, rules, &r->unwind);
   for (uint32_t i = 0; i < rules->count; i++)
     if (rules->rules[i].edits_text || rules->rules[i].edits_comments) hp_units_open(r);
+  if (rules->edits_urls) hp_urls_open(r);
 }
 
 static bool takes_cdata(void *context) { return hp_outline_takes_cdata(context); }
@@ -322,7 +328,8 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   if (r->confirmer) r->confirmer->progress.status = HPAR_OK; /* its failure was another stream's */
   hp_running_rules_release(&r->running);
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
-  hpar_status status = read_options(r, options);
+  const char *document_url = NULL;
+  hpar_status status = read_options(r, options, &document_url);
   if (status != HPAR_OK) return status;
   const hpar_mode mode = r->options.mode;
   hp_separate_lines(&r->unwind, mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1));
@@ -337,6 +344,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
+  if (status == HPAR_OK && document_url && rules->edits_urls) status = hp_urls_name_document(r, document_url);
   if (status == HPAR_OK && r->options.max_depth) hp_stack_limit_depth(&r->outline.builder.stack, r->options.max_depth);
   if (status == HPAR_OK) {
     r->progress.phase = HP_PHASE_BEGIN;

@@ -2,6 +2,8 @@
 
 #include "base/call.h"
 #include "base/memory.h"
+#include "rewrite/readable.h"
+#include "rewrite/urls.h"
 #include "select/program.h"
 #include "tree/builder.h"
 
@@ -71,6 +73,7 @@ static const char *check_action(const hpar_action *a, bool is_document) {
   switch (a->unit) {
     case HPAR_UNIT_ELEMENT: break;
     case HPAR_UNIT_TEXT:
+      if (a->kind == HPAR_ACTION_FIND && !hp_find_places(a->name)) return "the list of places is invalid";
       if (a->kind == HPAR_ACTION_FIND) return a->value.length ? NULL : "the text to find is empty";
       return common ? NULL : "a text does not have this action";
     case HPAR_UNIT_COMMENT: return common ? NULL : "a comment does not have this action";
@@ -90,6 +93,9 @@ static const char *check_action(const hpar_action *a, bool is_document) {
       if (!a->value.length) return "the prefix is empty";
       return hp_is_rule_name(a->name, true) ? NULL : "the name of an attribute is invalid";
     case HPAR_ACTION_FIND: return "only a text has this action";
+    case HPAR_ACTION_PREFIX_URLS: return a->value.length ? NULL : "the prefix is empty";
+    case HPAR_ACTION_REBASE_URLS:
+      return !a->value.length || hp_is_absolute_url(a->value) ? NULL : "the value is not an absolute URL";
     default: return (unsigned)a->kind <= HPAR_ACTION_UNWRAP ? NULL : "the action is unknown";
   }
 }
@@ -98,7 +104,8 @@ static const char *check_rule(const hpar_rule *rule) {
   if (rule->action_count && !rule->actions) return "the actions are missing";
   if (rule->selector && (rule->doctype || rule->document_end))
     return "only a rule for the document has callbacks for the doctype and the end";
-  if (!rule->selector && (rule->element || rule->end || rule->found)) return "a rule for the document has no element";
+  if (!rule->selector && (rule->element || rule->end || rule->found || rule->url))
+    return "a rule for the document has no element";
   return NULL;
 }
 
@@ -149,7 +156,7 @@ static bool copy_setting(hp_rule *rule) {
   const hpar_rule *given = &rule->given;
   const hpar_action *a = rule->actions;
   if (given->action_count != 1 || given->element || given->end || given->text || given->comment || given->found ||
-      given->limit || a->kind != HPAR_ACTION_SET_ATTRIBUTE)
+      given->limit || given->url || a->kind != HPAR_ACTION_SET_ATTRIBUTE)
     return true;
   hpar_string name = {a->name, strlen(a->name)};
   if (!a->value.length || !is_ascii(name) || !is_ascii(a->value) || has_any(a->value, 1, "\"'&")) return true;
@@ -168,6 +175,14 @@ static bool copy_setting(hp_rule *rule) {
   return true;
 }
 
+/* The CSS of a style element is a text. It comes whole, because a cut would hide URLs. */
+static void note_sheets(hp_rule *rule) {
+  if (!rule->edits_urls) return;
+  rule->edits_sheets_only = !rule->edits_text;
+  rule->edits_text = true;
+  rule->given.text_pieces = false;
+}
+
 static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   *to = (hp_rule){.given = *from, .is_document = !from->selector};
   to->given.selector = NULL;
@@ -175,7 +190,11 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   to->edits_text = from->text;
   to->edits_comments = from->comment;
   to->edits_doctype = from->doctype;
-  if (!from->action_count) return true;
+  to->edits_urls = from->url;
+  if (!from->action_count) {
+    note_sheets(to);
+    return true;
+  }
   to->actions = hp_allocate_zeroed(from->action_count * sizeof *to->actions);
   if (!to->actions) return false;
   bool copied = true;
@@ -184,12 +203,38 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
     to->edits_text |= from->actions[i].unit == HPAR_UNIT_TEXT;
     to->edits_comments |= from->actions[i].unit == HPAR_UNIT_COMMENT;
     to->edits_doctype |= from->actions[i].unit == HPAR_UNIT_DOCTYPE;
+    to->edits_urls |= hp_is_url_action(&from->actions[i]);
   }
+  note_sheets(to);
   return copied && copy_setting(to);
 }
 
 static hpar_status no_memory(hpar_error *error) {
   return hp_explain(error, HPAR_ERROR_MEMORY, "%s", hpar_status_text(HPAR_ERROR_MEMORY));
+}
+
+/* Appends the rule, which is valid but for its selector. */
+static hpar_status add_rule(hpar_rules *rules, const hpar_rule *rule, hpar_error *error) {
+  if (!hp_select_grow(&rules->rules, &rules->capacity, (size_t)rules->count + 1, sizeof *rules->rules) ||
+      !hp_select_grow(&rules->of_selector, &rules->selector_capacity, (size_t)rules->selector_count + 1,
+                      sizeof *rules->of_selector))
+    return no_memory(error);
+  hp_rule *made = &rules->rules[rules->count];
+  if (!copy_rule(made, rule)) {
+    free_rule(made);
+    return no_memory(error);
+  }
+  if (rule->selector) {
+    hpar_status status = hp_selectors_add(rules->selectors, rule->selector, strlen(rule->selector), true, error);
+    if (status != HPAR_OK) {
+      free_rule(made);
+      return status;
+    }
+    rules->of_selector[rules->selector_count++] = rules->count;
+  }
+  rules->edits_urls |= made->edits_urls;
+  rules->count++;
+  return HPAR_OK;
 }
 
 hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *given, hpar_error *error) {
@@ -209,25 +254,7 @@ hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *given, hpar_error
     if (error) error->item = i;
     return HPAR_ERROR_ARGUMENT;
   }
-  if (!hp_select_grow(&rules->rules, &rules->capacity, (size_t)rules->count + 1, sizeof *rules->rules) ||
-      !hp_select_grow(&rules->of_selector, &rules->selector_capacity, (size_t)rules->selector_count + 1,
-                      sizeof *rules->of_selector))
-    return no_memory(error);
-  hp_rule *made = &rules->rules[rules->count];
-  if (!copy_rule(made, rule)) {
-    free_rule(made);
-    return no_memory(error);
-  }
-  if (rule->selector) {
-    status = hp_selectors_add(rules->selectors, rule->selector, strlen(rule->selector), true, error);
-    if (status != HPAR_OK) {
-      free_rule(made);
-      return status;
-    }
-    rules->of_selector[rules->selector_count++] = rules->count;
-  }
-  rules->count++;
-  return HPAR_OK;
+  return add_rule(rules, rule, error);
 }
 
 /*** compilation ***/
@@ -337,11 +364,21 @@ static hpar_status find_unit_rules(hpar_rules *rules) {
   return HPAR_OK;
 }
 
+/* Adds the rule that finds the base URL, unless no rule edits URLs, or an earlier call has. */
+static hpar_status add_base_rule(hpar_rules *rules) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "base[href]", .element = hp_urls_take_base};
+  if (!rules->edits_urls || rules->rules[rules->count - 1].finds_base) return HPAR_OK;
+  hpar_status status = add_rule(rules, &rule, NULL);
+  if (status == HPAR_OK) rules->rules[rules->count - 1].finds_base = true;
+  return status;
+}
+
 hpar_status hpar_rules_compile(hpar_rules *rules) {
   if (!rules) return HPAR_ERROR_ARGUMENT;
   if (rules->is_compiled) return HPAR_OK;
   interning i = {.rules = rules};
-  hpar_status status = find_unit_rules(rules);
+  hpar_status status = add_base_rule(rules);
+  if (!status) status = find_unit_rules(rules);
   if (status) return status;
   if (rules->selectors->names_count) {
     status = hp_document_open(rules->document, false, 0);

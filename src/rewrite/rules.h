@@ -20,6 +20,9 @@ typedef struct hp_rule {
   hpar_action *actions; /* copies, as are their strings */
   bool is_document;     /* no selector */
   bool edits_text, edits_comments, edits_doctype;
+  bool edits_urls;         /* of elements, and the texts of style elements */
+  bool edits_sheets_only;  /* no other texts */
+  bool finds_base;         /* the library's own rule: it notes the base element */
   bool value_needs_quotes; /* of `setting` */
   /* Of a rule that only sets one attribute to a value that all encodings and quotes write alike:
    * the attribute with a space before it, for example ` href="/"`. Otherwise NULL. */
@@ -29,7 +32,7 @@ typedef struct hp_rule {
 
 /* Returns true if a callback of the rule may run between two elements. */
 static inline bool hp_rule_calls_units(const hp_rule *rule) {
-  return rule->given.text || rule->given.comment || rule->given.doctype;
+  return rule->given.text || rule->given.comment || rule->given.doctype || rule->given.url;
 }
 static inline bool hp_rule_has_callbacks(const hp_rule *rule) {
   return rule->given.element || rule->given.end || hp_rule_calls_units(rule);
@@ -63,7 +66,8 @@ struct hpar_rules {
   uint32_t *unit_rules; /* indexes of the rules for texts, comments or the doctype, ascending */
   uint32_t unit_rule_count;
   bool edits_texts, has_scopes; /* some rule edits texts; some selector has texts or comments */
-  uint32_t *of_selector;        /* index of the rule */
+  bool edits_urls;
+  uint32_t *of_selector; /* index of the rule */
   uint32_t selector_count, selector_capacity;
   hpar_document *document; /* its atoms are the names of the selectors */
   hp_matcher matcher;      /* bound to them; rewriters copy it */

@@ -23,7 +23,7 @@ void hp_running_rules_open(hp_running_rules *s, const hpar_rules *rules, hp_unwi
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];
     s->states[i] = (hp_rule_state){0, rule->is_document, false};
-    if (!rule->is_document) s->active++;
+    if (!rule->is_document && !rule->finds_base) s->active++;
     if (!rule->is_document || s->confirms) continue;
     s->ends += edits_end(rule);
     s->active += rule->edits_text || rule->edits_comments || rule->edits_doctype;
@@ -61,7 +61,7 @@ bool hp_running_rules_retire(hp_running_rules *s, const hpar_rules *rules, uint3
   hp_rule_state *state = &s->states[index];
   if (state->is_retired) return false;
   state->is_retired = true;
-  s->active--;
+  if (!rules->rules[index].finds_base) s->active--;
   if (state->open) count(s, &rules->rules[index], UINT32_MAX);
   return true;
 }

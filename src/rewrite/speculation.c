@@ -1,6 +1,7 @@
 /* A worker: a rewriter that rewrites a chunk without the input before it. */
 
 #include "rewrite/speculation.h"
+#include "rewrite/urls.h"
 
 #include "base/memory.h"
 #include "speculation/dispositions.h"
@@ -350,6 +351,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   r->parallel.speculation = p;
   hp_rewriter_use_encoding(r, chunk->page.encoding, chunk->page.is_certain);
   r->outline.quirks = chunk->page.quirks;
+  hp_urls_assume(r, input->merger, chunk->page.base);
   hp_outer_open(&p->outer, &r->outline.builder);
   hp_outline_speculate(&r->outline);
   hp_try(&r->unwind, run_chunk, &run);

@@ -46,6 +46,7 @@ typedef struct hp_rewrite_note {
   hp_content content; /* of a text, as the following */
   hp_atom raw_name;
   bool is_first, is_last, escapes;
+  uint8_t place;                /* hp_text_place */
   uint32_t piece, found;        /* the first ones after the note */
   uint32_t scopes, scope_count; /* rules with a scope in the segment, in `notes.scopes` */
   uint32_t mute_depth, depth;   /* of the segment here, as the following */
@@ -113,7 +114,8 @@ typedef struct hp_assumed_page {
   const hp_encoding *encoding;
   bool is_certain;
   hpar_quirks quirks;
-  bool frameset_ok; /* the "frameset-ok" flag */
+  bool frameset_ok;                /* the "frameset-ok" flag */
+  const struct hp_base_href *base; /* of URLs; NULL: no base element so far */
 } hp_assumed_page;
 
 /* The output of all segments. A piece is a part of the input, or of the block. */

@@ -12,6 +12,7 @@
  *   units.c      texts, comments, doctypes, the end of the document
  *   actions.c    what callbacks and actions do with elements
  *   suspension.c callbacks whose answer comes later
+ *   urls.c       the URLs of elements and of style sheets
  *
  * team.h and speculation.h are for several threads: see docs/decisions/10-rewriter.md. */
 
@@ -209,9 +210,11 @@ typedef struct hp_units {
   hp_comment comment;
   hp_find *finds;
   uint32_t find_count, find_capacity;
-  hp_find *later; /* to sort the finds */
+  uint32_t earlier_count, earlier; /* finds of earlier actions; the first one that may end later */
+  hp_find *later;                  /* to sort the finds */
   uint32_t later_capacity;
   hp_bytes find_text;
+  struct hp_urls *urls; /* NULL: no rule edits URLs */
 } hp_units;
 
 /* The token that the loop processes, or the end of the input. */
@@ -227,12 +230,23 @@ typedef struct hp_current_token {
   hp_spans spans;       /* attributes of the tag, if `has_spans` */
 } hp_current_token;
 
+/* What is around a text. */
+typedef enum hp_text_place {
+  HP_TEXT_VISIBLE = 1,
+  HP_TEXT_IN_SCRIPT = 2,
+  HP_TEXT_IN_STYLE = 4,
+  HP_TEXT_IN_TITLE = 8,
+  HP_TEXT_ELSEWHERE = 16, /* in iframe, noembed, noframes, or noscript with scripting */
+  HP_TEXT_UNKNOWN = 0     /* only the merger knows */
+} hp_text_place;
+
 /* The text here: rules see it in pieces, or whole when it ends. */
 typedef struct hp_current_text {
   uint64_t start;     /* of the part that is not delivered */
   hp_content content; /* the scanner's content at the start of the text */
   bool is_open, is_first, after_cr;
   bool is_escaped; /* raw text that loses its tags: its special characters become references */
+  uint8_t place;   /* hp_text_place, while rules edit the text */
   bool seen[4];    /* hp_outline_text */
 } hp_current_text;
 
@@ -462,6 +476,16 @@ size_t hp_units_memory(const hpar_rewriter *rewriter);
 void hp_rewriter_escape_raw_text(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hp_content content);
 /* Gives the text from text.start to `end` to the rules. */
 void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
+/* The same for a text whose text.place is known. */
+void hp_rewriter_edit_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
+/* Returns what is around the current text. */
+hp_text_place hp_rewriter_text_place(const hpar_rewriter *rewriter);
+/* Adds a find, which replaces the input in [from, to), unless an earlier action has a part of it.
+ * The places between the two other calls ascend. */
+void hp_units_begin_finds(hpar_rewriter *rewriter);
+void hp_units_add_find(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hpar_string by, hpar_content format,
+                       bool in_section);
+void hp_units_end_finds(hpar_rewriter *rewriter);
 void hp_rewriter_deliver_comment(hpar_rewriter *rewriter, const hp_comment_place *place);
 void hp_rewriter_deliver_doctype(hpar_rewriter *rewriter, const hp_doctype *parts);
 void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
@@ -470,6 +494,11 @@ void hp_rewriter_deliver_end(hpar_rewriter *rewriter);
 
 /* Fills the part of the element that callbacks read. */
 void hp_element_show(hp_element *element);
+/* Returns the value of an attribute with its edits, valid until the next edit; `bytes` NULL: the
+ * element lacks it. */
+hpar_string hp_element_value(const hp_element *element, hpar_string name);
+/* Sets an attribute whose name is in lower case. */
+void hp_element_set_value(hp_element *element, hpar_string name, hpar_string value);
 /* Applies an action that hpar_rules_add accepted. Unwinds if memory is short. */
 hpar_status hp_element_act(hp_element *element, const hpar_action *action);
 /* Appends the content at the end or, with `in_front`, at the beginning. */

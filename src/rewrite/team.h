@@ -43,6 +43,7 @@ typedef struct hp_rewrite_worker {
 /* The state of the merger, which workers assume. Only the merger's thread writes it. */
 typedef struct hp_published {
   _Alignas(HP_CACHE_LINE) _Atomic(const hp_encoding *) encoding;
+  _Atomic(const struct hp_base_href *) base;
   _Atomic bool is_certain, frameset_ok;
   _Atomic uint32_t active_rules;               /* as in `retired` */
   _Atomic hp_bits *retired;                    /* by rule: the merger runs it no more */

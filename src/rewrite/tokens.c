@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/process.h"
 #include "rewrite/speculation.h"
+#include "rewrite/urls.h"
 #include "tokenizer/parts.h"
 
 #include <string.h>
@@ -33,6 +34,7 @@ static void deliver_long(hpar_rewriter *r, uint64_t position) {
   while (r->running.texts && position - r->text.start >= r->options.max_text) {
     const char *from = hp_rewriter_at(r, r->text.start), *part = from + r->options.max_text;
     const char *whole = whole_upto(r, from, part);
+    if (r->rules->edits_urls && hp_rewriter_text_place(r) == HP_TEXT_IN_STYLE) whole = hp_urls_boundary(r, from, whole);
     hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
   }
 }

@@ -2,7 +2,9 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "rewrite/readable.h"
 #include "rewrite/speculation.h"
+#include "rewrite/urls.h"
 
 #include <string.h>
 
@@ -24,15 +26,16 @@ void hp_units_close(hpar_rewriter *r) {
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
   hp_free(u->finds);
   hp_free(u->later);
+  hp_urls_close(u->urls);
   hp_free(u);
 }
 
 size_t hp_units_memory(const hpar_rewriter *r) {
   const hp_units *u = r->units;
   if (!u) return 0;
-  return sizeof *u + u->piece.before.capacity + u->piece.after.capacity + u->piece.replacement.capacity +
-         u->comment.before.capacity + u->comment.after.capacity + u->comment.replacement.capacity +
-         u->comment.text.capacity + u->find_text.capacity +
+  return sizeof *u + hp_urls_memory(u->urls) + u->piece.before.capacity + u->piece.after.capacity +
+         u->piece.replacement.capacity + u->comment.before.capacity + u->comment.after.capacity +
+         u->comment.replacement.capacity + u->comment.text.capacity + u->find_text.capacity +
          (u->find_capacity + (size_t)u->later_capacity) * sizeof *u->finds;
 }
 
@@ -73,17 +76,6 @@ static hpar_status add_text(hp_text_piece *t, hp_bytes *to, bool in_front, const
   return hp_content_add(t->rewriter, to, in_front, content, length, place);
 }
 
-/* Appends a find. */
-static void add_find(hpar_rewriter *r, uint64_t from, uint64_t to, const hpar_action *a) {
-  hp_units *u = r->units;
-  hp_grow(&u->finds, &u->find_capacity, u->find_count + 1, &r->unwind);
-  uint32_t text = u->find_text.length;
-  const hp_place_kind place = place_in(&u->piece, a->format);
-  if (!hp_encode(&u->find_text, a->replacement.bytes, a->replacement.length, place, hp_rewriter_target(r), &r->unwind))
-    return;
-  u->finds[u->find_count++] = (hp_find){from, to, text, u->find_text.length - text};
-}
-
 /* Sorts the finds: the first `count` ones and the others are each in ascending order. */
 static void merge_finds(hpar_rewriter *r, uint32_t count) {
   hp_units *u = r->units;
@@ -97,19 +89,52 @@ static void merge_finds(hpar_rewriter *r, uint32_t count) {
   }
 }
 
+void hp_units_begin_finds(hpar_rewriter *r) {
+  r->units->earlier_count = r->units->find_count;
+  r->units->earlier = 0;
+}
+
+void hp_units_end_finds(hpar_rewriter *r) { merge_finds(r, r->units->earlier_count); }
+
+void hp_units_add_find(hpar_rewriter *r, uint64_t from, uint64_t to, hpar_string by, hpar_content format,
+                       bool in_section) {
+  hp_units *u = r->units;
+  while (u->earlier < u->earlier_count && u->finds[u->earlier].to <= from) u->earlier++;
+  if (u->earlier < u->earlier_count && u->finds[u->earlier].from < to) return;
+  hp_grow(&u->finds, &u->find_capacity, u->find_count + 1, &r->unwind);
+  const uint32_t text = u->find_text.length;
+  const hp_place_kind place = in_section ? HP_PLACE_RAW : place_in(&u->piece, format);
+  if (!hp_encode(&u->find_text, by.bytes, by.length, place, hp_rewriter_target(r), &r->unwind)) return;
+  u->finds[u->find_count++] = (hp_find){from, to, text, u->find_text.length - text};
+}
+
+/* Returns the text to find in the page's encoding. */
+static hpar_string encode_wanted(hpar_rewriter *r, hpar_string wanted) {
+  hp_bytes *encoded = &r->units->find_text;
+  const uint32_t old = encoded->length;
+  if (hp_rewriter_writes_utf8(r) ||
+      !hp_encode(encoded, wanted.bytes, wanted.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
+    return wanted;
+  const uint32_t length = encoded->length - old;
+  char *copy = hp_scratch_take(&r->scratch, length);
+  memcpy(copy, encoded->data + old, length);
+  encoded->length = old;
+  return (hpar_string){copy, length};
+}
+
 /* Adds the places of the action's text, except those that earlier actions have in part. */
 static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hpar_action *a) {
-  const hp_units *u = r->units;
-  const uint32_t count = u->find_count;
-  uint32_t earlier = 0; /* the first one that may end after the place */
-  const char *at = t->raw.bytes, *end = at + t->raw.length;
-  while ((at = memmem(at, (size_t)(end - at), a->value.bytes, a->value.length))) {
-    const uint64_t from = t->offset + (uint64_t)(at - t->raw.bytes), to = from + a->value.length;
-    while (earlier < count && u->finds[earlier].to <= from) earlier++;
-    if (earlier == count || u->finds[earlier].from >= to) add_find(r, from, to, a);
-    at += a->value.length;
+  const hpar_string wanted = encode_wanted(r, a->value);
+  hp_readable text;
+  hp_readable_open(&text, r, t);
+  const char *at = text.bytes, *end = at + text.length;
+  hp_units_begin_finds(r);
+  while ((at = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length))) {
+    const size_t from = (size_t)(at - text.bytes);
+    hp_readable_replace(&text, r, from, from + wanted.length, a->replacement, a->format);
+    at += wanted.length;
   }
-  merge_finds(r, count);
+  hp_units_end_finds(r);
 }
 
 static hpar_status call_text(void *shown, const void *rule) {
@@ -127,7 +152,9 @@ static hpar_status act_on_text(hp_text_piece *t, const hpar_action *a) {
       if (!t->is_first) return hpar_text_piece_remove(&t->shown);
       return hpar_text_piece_insert(&t->shown, HPAR_WHERE_REPLACE, content, length, a->format);
     case HPAR_ACTION_REMOVE: return hpar_text_piece_remove(&t->shown);
-    default: find_all(t->rewriter, t, a); return HPAR_OK;
+    default:
+      if (hp_find_places(a->name) & t->rewriter->text.place) find_all(t->rewriter, t, a);
+      return HPAR_OK;
   }
 }
 
@@ -227,11 +254,39 @@ static void apply_text(hpar_rewriter *r, hp_text_piece *t) {
   hp_rewriter_insert(r, end, &t->after);
 }
 
+hp_text_place hp_rewriter_text_place(const hpar_rewriter *r) {
+  const hp_builder *b = &r->outline.builder;
+  const bool is_raw = r->text.content != HP_CONTENT_DATA;
+  hp_atom name = r->scanner.raw_name;
+  if (!is_raw) {
+    if (b->stack.top->ns != HPAR_NAMESPACE_SVG) return HP_TEXT_VISIBLE;
+    if (hp_speculates(r) && !b->stack.depth) return HP_TEXT_UNKNOWN;
+    name = b->stack.top->name;
+  } else if (!name) {
+    name = b->fragment.context.name;
+  }
+  switch (name) {
+    case HP_ATOM_SCRIPT: return HP_TEXT_IN_SCRIPT;
+    case HP_ATOM_STYLE: return HP_TEXT_IN_STYLE;
+    case HP_ATOM_TITLE: return HP_TEXT_IN_TITLE;
+    case HP_ATOM_TEXTAREA:
+    case HP_ATOM_XMP:
+    case HP_ATOM_PLAINTEXT: return HP_TEXT_VISIBLE;
+    default: return is_raw ? HP_TEXT_ELSEWHERE : HP_TEXT_VISIBLE;
+  }
+}
+
 void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
-  hp_text_piece *t = &r->units->piece;
   /* The scanner leaves raw text at an end tag, without set_content. */
   if (r->text.content == HP_CONTENT_DATA) r->text.is_escaped = false;
+  r->text.place = (uint8_t)hp_rewriter_text_place(r);
+  if (hp_speculates(r) && r->text.place == HP_TEXT_UNKNOWN) hp_speculation_give_up(r);
   if (hp_speculates(r) && hp_speculation_leaves_text(r, end, is_last)) return;
+  hp_rewriter_edit_text(r, end, is_last);
+}
+
+void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
+  hp_text_piece *t = &r->units->piece;
   hp_edits_mark(&r->edits, r->text.start);
   t->rewriter = r;
   t->offset = r->text.start;
@@ -245,15 +300,19 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->edits_text || !hp_running_rules_reach(&r->running, i)) continue;
+    const bool in_sheet = rule->edits_urls && r->text.place == HP_TEXT_IN_STYLE;
     for (size_t k = 0; k < rule->given.action_count; k++) {
+      if (in_sheet && hp_is_url_action(&rule->actions[k])) hp_urls_edit_sheet(r, rule, &rule->actions[k]);
       if (rule->actions[k].unit != HPAR_UNIT_TEXT) continue;
       hpar_status status = act_on_text(t, &rule->actions[k]);
       if (status != HPAR_OK && status != HPAR_ERROR_ARGUMENT) hp_rewriter_fail(r, status, NULL);
     }
+    if (in_sheet && rule->given.url) hp_urls_edit_sheet(r, rule, NULL);
     if (!rule->given.text) continue;
     t->shown = (hpar_text_piece){.raw = t->raw, .offset = t->offset, .kind = t->kind, .last = is_last};
     hp_rewriter_take_result(r, hp_rewriter_call(r, call_text, &t->shown, &rule->given), i);
   }
+  if (r->rules->edits_urls && r->text.place == HP_TEXT_IN_STYLE) hp_urls_pass_sheet(r);
   apply_text(r, t);
   r->text.start = end;
   r->text.is_first = false;

@@ -35,6 +35,7 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chu
   chunk->page.encoding = atomic_load(&t->published.encoding);
   chunk->page.is_certain = atomic_load(&t->published.is_certain);
   chunk->page.quirks = t->quirks;
+  chunk->page.base = atomic_load(&t->published.base);
   chunk->active_rules = atomic_load(&t->published.active_rules);
   chunk->page.frameset_ok = atomic_load(&t->published.frameset_ok);
   chunk->lessons = atomic_load(&t->published.lesson_count);

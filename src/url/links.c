@@ -8,29 +8,48 @@
 #include <hpar/resources.h>
 #include <string.h>
 
-const uint16_t hp_link_attributes[HP_KNOWN_ATOMS] = {
-    [HP_ATOM_A] = HP_LINK_HREF | HP_LINK_PING,
-    [HP_ATOM_AREA] = HP_LINK_HREF | HP_LINK_PING,
-    [HP_ATOM_AUDIO] = HP_LINK_SRC,
-    [HP_ATOM_BLOCKQUOTE] = HP_LINK_CITE,
-    [HP_ATOM_BODY] = HP_LINK_BACKGROUND,
-    [HP_ATOM_BUTTON] = HP_LINK_FORMACTION,
-    [HP_ATOM_DEL] = HP_LINK_CITE,
-    [HP_ATOM_EMBED] = HP_LINK_SRC,
-    [HP_ATOM_FORM] = HP_LINK_ACTION,
-    [HP_ATOM_FRAME] = HP_LINK_SRC | HP_LINK_LONGDESC,
-    [HP_ATOM_IFRAME] = HP_LINK_SRC | HP_LINK_LONGDESC,
-    [HP_ATOM_IMG] = HP_LINK_SRC | HP_LINK_SRCSET | HP_LINK_LONGDESC,
-    [HP_ATOM_INPUT] = HP_LINK_SRC | HP_LINK_FORMACTION,
-    [HP_ATOM_INS] = HP_LINK_CITE,
-    [HP_ATOM_LINK] = HP_LINK_HREF | HP_LINK_IMAGESRCSET,
-    [HP_ATOM_OBJECT] = HP_LINK_DATA,
-    [HP_ATOM_Q] = HP_LINK_CITE,
-    [HP_ATOM_SCRIPT] = HP_LINK_SRC,
-    [HP_ATOM_SOURCE] = HP_LINK_SRC | HP_LINK_SRCSET,
-    [HP_ATOM_TRACK] = HP_LINK_SRC,
-    [HP_ATOM_VIDEO] = HP_LINK_SRC | HP_LINK_POSTER,
-};
+/* The elements with URLs: their links, and the URLs that are no links. hpar_links, resources and
+ * the rewriter read this table. */
+#define URL_ELEMENTS(ROW)                                      \
+  ROW(A, HP_LINK_HREF | HP_LINK_PING, 0)                       \
+  ROW(AREA, HP_LINK_HREF | HP_LINK_PING, 0)                    \
+  ROW(AUDIO, HP_LINK_SRC, 0)                                   \
+  ROW(BASE, 0, HP_LINK_HREF)                                   \
+  ROW(BGSOUND, 0, HP_LINK_SRC)                                 \
+  ROW(BLOCKQUOTE, HP_LINK_CITE, 0)                             \
+  ROW(BODY, HP_LINK_BACKGROUND, 0)                             \
+  ROW(BUTTON, HP_LINK_FORMACTION, 0)                           \
+  ROW(DEL, HP_LINK_CITE, 0)                                    \
+  ROW(EMBED, HP_LINK_SRC, 0)                                   \
+  ROW(FORM, HP_LINK_ACTION, 0)                                 \
+  ROW(FRAME, HP_LINK_SRC | HP_LINK_LONGDESC, 0)                \
+  ROW(HTML, 0, HP_URL_MANIFEST)                                \
+  ROW(IFRAME, HP_LINK_SRC | HP_LINK_LONGDESC, 0)               \
+  ROW(IMG, HP_LINK_SRC | HP_LINK_SRCSET | HP_LINK_LONGDESC, 0) \
+  ROW(INPUT, HP_LINK_SRC | HP_LINK_FORMACTION, 0)              \
+  ROW(INS, HP_LINK_CITE, 0)                                    \
+  ROW(LINK, HP_LINK_HREF | HP_LINK_IMAGESRCSET, 0)             \
+  ROW(META, 0, HP_URL_REFRESH)                                 \
+  ROW(OBJECT, HP_LINK_DATA, 0)                                 \
+  ROW(Q, HP_LINK_CITE, 0)                                      \
+  ROW(SCRIPT, HP_LINK_SRC, 0)                                  \
+  ROW(SOURCE, HP_LINK_SRC | HP_LINK_SRCSET, 0)                 \
+  ROW(TABLE, 0, HP_LINK_BACKGROUND)                            \
+  ROW(TBODY, 0, HP_LINK_BACKGROUND)                            \
+  ROW(TD, 0, HP_LINK_BACKGROUND)                               \
+  ROW(TFOOT, 0, HP_LINK_BACKGROUND)                            \
+  ROW(TH, 0, HP_LINK_BACKGROUND)                               \
+  ROW(THEAD, 0, HP_LINK_BACKGROUND)                            \
+  ROW(TR, 0, HP_LINK_BACKGROUND)                               \
+  ROW(TRACK, HP_LINK_SRC, 0)                                   \
+  ROW(VIDEO, HP_LINK_SRC | HP_LINK_POSTER, 0)
+
+#define LINKS_OF(element, links, others) [HP_ATOM_##element] = (links),
+#define URLS_OF(element, links, others) [HP_ATOM_##element] = (links) | (others),
+const uint16_t hp_link_attributes[HP_KNOWN_ATOMS] = {URL_ELEMENTS(LINKS_OF)};
+const uint16_t hp_url_attributes[HP_KNOWN_ATOMS] = {URL_ELEMENTS(URLS_OF)};
+#undef LINKS_OF
+#undef URLS_OF
 
 const uint16_t hp_link_bits[HP_KNOWN_ATOMS] = {
     [HP_ATOM_HREF] = HP_LINK_HREF,
@@ -44,19 +63,49 @@ const uint16_t hp_link_bits[HP_KNOWN_ATOMS] = {
     [HP_ATOM_BACKGROUND] = HP_LINK_BACKGROUND,
 };
 
-static const struct {
+typedef struct attribute_name {
   const char *name;
+  uint8_t length;
   uint16_t bit;
-} unknown_names[] = {{"formaction", HP_LINK_FORMACTION},
-                     {"imagesrcset", HP_LINK_IMAGESRCSET},
-                     {"longdesc", HP_LINK_LONGDESC},
-                     {"poster", HP_LINK_POSTER}};
+} attribute_name;
 
-uint16_t hp_link_bit_of_name(hp_name name) {
-  for (size_t i = 0; i < sizeof unknown_names / sizeof *unknown_names; i++)
-    if (strlen(unknown_names[i].name) == name.length && !memcmp(unknown_names[i].name, name.bytes, name.length))
-      return unknown_names[i].bit;
+/* The first ones have no fixed atom. */
+enum { UNKNOWN_NAMES = 4 };
+static const attribute_name attribute_names[] = {{"formaction", 10, HP_LINK_FORMACTION},
+                                                 {"imagesrcset", 11, HP_LINK_IMAGESRCSET},
+                                                 {"longdesc", 8, HP_LINK_LONGDESC},
+                                                 {"poster", 6, HP_LINK_POSTER},
+                                                 {"href", 4, HP_LINK_HREF},
+                                                 {"src", 3, HP_LINK_SRC},
+                                                 {"style", 5, HP_URL_STYLE},
+                                                 {"srcset", 6, HP_LINK_SRCSET},
+                                                 {"action", 6, HP_LINK_ACTION},
+                                                 {"ping", 4, HP_LINK_PING},
+                                                 {"cite", 4, HP_LINK_CITE},
+                                                 {"data", 4, HP_LINK_DATA},
+                                                 {"content", 7, HP_URL_REFRESH},
+                                                 {"manifest", 8, HP_URL_MANIFEST},
+                                                 {"background", 10, HP_LINK_BACKGROUND}};
+enum { NAMES = sizeof attribute_names / sizeof *attribute_names };
+
+static uint16_t bit_of_name(hp_name name, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (attribute_names[i].length == name.length && !memcmp(attribute_names[i].name, name.bytes, name.length))
+      return attribute_names[i].bit;
   return 0;
+}
+
+uint16_t hp_link_bit_of_name(hp_name name) { return bit_of_name(name, UNKNOWN_NAMES); }
+
+uint16_t hp_url_bit(uint8_t ns, hp_atom element, hp_name attribute) {
+  static const hp_name xlink = {"xlink:href", 10};
+  uint16_t wanted = HP_URL_STYLE;
+  if (ns == HPAR_NAMESPACE_SVG) wanted |= HP_LINK_HREF;
+  if (ns == HPAR_NAMESPACE_HTML && element < HP_KNOWN_ATOMS) wanted |= hp_url_attributes[element];
+  if (ns == HPAR_NAMESPACE_SVG && attribute.length == xlink.length &&
+      !memcmp(attribute.bytes, xlink.bytes, xlink.length))
+    return HP_LINK_HREF;
+  return wanted & bit_of_name(attribute, NAMES);
 }
 
 /* Reads an image candidate. */

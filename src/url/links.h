@@ -25,9 +25,19 @@ enum {
   HP_LINK_IMAGESRCSET = 1 << 11
 };
 enum { HP_LINK_BITS = 12, HP_LINK_CANDIDATES = HP_LINK_SRCSET | HP_LINK_IMAGESRCSET };
+/* Attributes that only the rewriter reads: they are no links of a page. */
+enum {
+  HP_URL_MANIFEST = 1 << HP_LINK_BITS,
+  HP_URL_REFRESH = 1 << (HP_LINK_BITS + 1), /* `content` of a meta refresh */
+  HP_URL_STYLE = 1 << (HP_LINK_BITS + 2)    /* url() and @import in CSS */
+};
 
-extern const uint16_t hp_link_attributes[HP_KNOWN_ATOMS]; /* by HTML element */
+extern const uint16_t hp_link_attributes[HP_KNOWN_ATOMS]; /* by HTML element: its links */
+extern const uint16_t hp_url_attributes[HP_KNOWN_ATOMS];  /* by HTML element: all but `style` */
 extern const uint16_t hp_link_bits[HP_KNOWN_ATOMS];       /* by attribute */
+
+/* Returns the bit of an attribute of an element with an atom in HTML or SVG; 0: it has no URL. */
+uint16_t hp_url_bit(uint8_t ns, hp_atom element, hp_name attribute);
 
 /* Returns the bit of an attribute whose name has no fixed atom, or 0. */
 uint16_t hp_link_bit_of_name(hp_name name);

@@ -78,6 +78,8 @@ static void make_element_action(random_state *random, unsigned kinds, hpar_actio
       HPAR_ACTION_SET_ATTRIBUTE, HPAR_ACTION_SET_ATTRIBUTE, HPAR_ACTION_UNSET_ATTRIBUTE, HPAR_ACTION_PREFIX_ATTRIBUTE,
   };
   a->kind = RANDOM_OF(random, kinds_of_actions);
+  if (kinds & REWRITING_CALLBACKS && random_chance(random, 10))
+    a->kind = random_chance(random, 50) ? HPAR_ACTION_PREFIX_URLS : HPAR_ACTION_REBASE_URLS;
   a->format = random_chance(random, 30) ? HPAR_CONTENT_TEXT : HPAR_CONTENT_HTML;
   switch (a->kind) {
     case HPAR_ACTION_RENAME:
@@ -87,8 +89,12 @@ static void make_element_action(random_state *random, unsigned kinds, hpar_actio
     case HPAR_ACTION_SET_ATTRIBUTE:
     case HPAR_ACTION_UNSET_ATTRIBUTE:
       a->name = RANDOM_OF(random, attribute_names);
+      if (a->kind == HPAR_ACTION_UNSET_ATTRIBUTE && kinds & REWRITING_CALLBACKS && random_chance(random, 30))
+        a->name = "*a*";
       a->value = string_of(RANDOM_OF(random, values));
       break;
+    case HPAR_ACTION_PREFIX_URLS: a->value = string_of("/p"); break;
+    case HPAR_ACTION_REBASE_URLS: a->value = string_of("http://x.y/a/b"); break;
     case HPAR_ACTION_PREFIX_ATTRIBUTE:
       a->name = RANDOM_OF(random, attribute_names);
       a->value = string_of(random_chance(random, 50) ? "x" : "1");
@@ -103,6 +109,7 @@ static void make_unit_action(random_state *random, unsigned kinds, bool is_docum
                                              HPAR_ACTION_REMOVE, HPAR_ACTION_FIND,  HPAR_ACTION_FIND};
   static const hpar_action_kind of_comment[] = {HPAR_ACTION_BEFORE, HPAR_ACTION_AFTER, HPAR_ACTION_REPLACE,
                                                 HPAR_ACTION_REMOVE};
+  static const char *const places[] = {NULL, "all", "all", "script, text", "style title"};
   static const char *const found[] = {"x", "lorem", " ", "\n", "\xC3", "a"};
   size_t unit = random_below(random, is_document ? 6 : 4);
   a->value = string_of(content_of(random, kinds));
@@ -113,6 +120,7 @@ static void make_unit_action(random_state *random, unsigned kinds, bool is_docum
     if (a->kind != HPAR_ACTION_FIND) return;
     a->replacement = a->value;
     a->value = string_of(RANDOM_OF(random, found));
+    a->name = RANDOM_OF(random, places);
   } else if (unit == 3) {
     a->unit = HPAR_UNIT_COMMENT;
     a->kind = RANDOM_OF(random, of_comment);

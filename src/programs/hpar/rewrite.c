@@ -14,7 +14,8 @@ enum {
   DOCUMENT,
   /* an action is ACTION + its hpar_action_kind */
   ACTION,
-  TEXT = ACTION + HPAR_ACTION_FIND + 1,
+  TEXT = ACTION + HPAR_ACTION_REBASE_URLS + 1,
+  IN,
   LIMIT,
   IMPLIED,
   RULES,
@@ -51,9 +52,13 @@ static const hp_option options[] = {
     {ACTION + HPAR_ACTION_UNWRAP, "unwrap", NULL, "remove the tags and keep the content"},
     {ACTION + HPAR_ACTION_RENAME, "rename", "NAME", "rename the element"},
     {ACTION + HPAR_ACTION_SET_ATTRIBUTE, "set", "NAME VALUE", "set an attribute"},
-    {ACTION + HPAR_ACTION_UNSET_ATTRIBUTE, "unset", "NAME", "remove an attribute"},
+    {ACTION + HPAR_ACTION_UNSET_ATTRIBUTE, "unset", "NAME", "remove an attribute; * in NAME is any text, as in 'on*'"},
     {ACTION + HPAR_ACTION_PREFIX_ATTRIBUTE, "prefix", "NAME FROM TO", "replace FROM at the beginning of an attribute"},
-    {ACTION + HPAR_ACTION_FIND, "find", "FROM TO", "replace FROM in the texts inside the element"},
+    {ACTION + HPAR_ACTION_FIND, "find", "FROM TO", "replace FROM in the visible texts inside the element"},
+    {IN, "in", "PLACES",
+     "where the --find before it looks: text (default), script, style, title, comment,\nor all; a list"},
+    {ACTION + HPAR_ACTION_PREFIX_URLS, "prefix-urls", "PATH", "insert PATH before each URL that begins with one /"},
+    {ACTION + HPAR_ACTION_REBASE_URLS, "rebase", "URL", "make each URL absolute; URL is that of the page"},
     {TEXT, "text", NULL, "the contents of this rule are text, not HTML"},
     {LIMIT, "limit", "N", "the rule ends after N elements"},
     {IMPLIED, "implied", NULL, "the rule also matches elements without a tag"},
@@ -161,6 +166,8 @@ static int take_action(request *r, hp_arguments *arguments, hpar_action_kind kin
       action->value = (hpar_string){second, strlen(second)};
       action->replacement = (hpar_string){third, strlen(third)};
       return -1;
+    case HPAR_ACTION_PREFIX_URLS:
+    case HPAR_ACTION_REBASE_URLS: action->value = (hpar_string){value, strlen(value)}; return -1;
     case HPAR_ACTION_FIND:
       action->format = HPAR_CONTENT_TEXT;
       action->value = (hpar_string){value, strlen(value)};
@@ -176,6 +183,14 @@ static int take_rule_option(request *r, const hp_arguments *arguments, int id) {
   if (id == TEXT) r->is_text = true;
   if (id == IMPLIED) r->rule->rule.implied = true;
   if (id == LIMIT && !hp_value_number(arguments, 1, UINT64_MAX, &r->rule->rule.limit)) return HP_EXIT_USAGE;
+  return -1;
+}
+
+/* Takes the places of the last find. */
+static int take_places(const request *r, const char *places) {
+  hpar_action *last = r->rule && r->rule->count ? &r->rule->actions[r->rule->count - 1] : NULL;
+  if (!last || last->kind != HPAR_ACTION_FIND) return hp_bad_usage(&command, "--in needs a --find before it");
+  last->name = places;
   return -1;
 }
 
@@ -207,7 +222,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
   hp_rewriting *w = &r->rewriting;
   size_t index = 0;
   uint64_t number = 0;
-  if (id >= ACTION && id <= ACTION + HPAR_ACTION_FIND)
+  if (id >= ACTION && id <= ACTION + HPAR_ACTION_REBASE_URLS)
     return take_action(r, arguments, (hpar_action_kind)(id - ACTION));
   switch (id) {
     case HP_ARGUMENT_OPERAND: r->operands[r->operand_count++] = arguments->value; return -1;
@@ -216,6 +231,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
     case TEXT:
     case LIMIT:
     case IMPLIED: return take_rule_option(r, arguments, id);
+    case IN: return take_places(r, arguments->value);
     case RULES: return take_rules_file(r, arguments->value);
     case OUTPUT: w->output = arguments->value; return -1;
     case IN_PLACE: w->in_place = true; return -1;

@@ -45,8 +45,9 @@ bool hp_edit_rules_keep(hp_edit_rules *rules, char *memory) {
 }
 
 const char *hp_edit_action_name(hpar_action_kind kind) {
-  static const char *const names[] = {"before", "after",  "prepend", "append", "inner",  "replace", "remove",
-                                      "unwrap", "rename", "set",     "unset",  "prefix", "find"};
+  static const char *const names[] = {"before",  "after",  "prepend", "append",      "inner",
+                                      "replace", "remove", "unwrap",  "rename",      "set",
+                                      "unset",   "prefix", "find",    "prefix-urls", "rebase"};
   return names[kind];
 }
 

@@ -129,17 +129,18 @@ static hpar_status add_prefix(reading *in, json_object *value) {
   return status ? status : read_string(in, json_object_array_get_idx(value, 2), &action->replacement);
 }
 
-/* Reads [["from", "to"], ...]. */
+/* Reads [["from", "to"], ["from", "to", "places"], ...]. */
 static hpar_status add_finds(reading *in, json_object *value) {
   if (!json_object_is_type(value, json_type_array)) return bad(in, "is not a list of [\"FROM\", \"TO\"]");
   for (size_t i = 0; i < json_object_array_length(value); i++) {
     json_object *pair = json_object_array_get_idx(value, i);
-    if (!is_list(pair, 2)) return bad(in, "is not a list of [\"FROM\", \"TO\"]");
+    if (!is_list(pair, 2) && !is_list(pair, 3)) return bad(in, "is not a list of [\"FROM\", \"TO\"]");
     hpar_action *action = hp_edit_rule_add(in->rule, HPAR_UNIT_TEXT, HPAR_ACTION_FIND);
     if (!action) return HPAR_ERROR_MEMORY;
     action->format = HPAR_CONTENT_TEXT;
     hpar_status status = read_string(in, json_object_array_get_idx(pair, 0), &action->value);
     if (!status) status = read_string(in, json_object_array_get_idx(pair, 1), &action->replacement);
+    if (!status && is_list(pair, 3)) status = read_name(in, json_object_array_get_idx(pair, 2), &action->name);
     if (status) return status;
   }
   return HPAR_OK;
@@ -157,6 +158,7 @@ static hpar_status add_action(reading *in, hpar_unit unit, hpar_action_kind kind
     default: break;
   }
   if (!(action = hp_edit_rule_add(in->rule, unit, kind))) return HPAR_ERROR_MEMORY;
+  if (kind == HPAR_ACTION_PREFIX_URLS || kind == HPAR_ACTION_REBASE_URLS) return read_string(in, value, &action->value);
   return kind == HPAR_ACTION_RENAME ? read_name(in, value, &action->name) : read_content(in, value, action);
 }
 
@@ -165,9 +167,9 @@ static hpar_status read_unit(reading *in, hpar_unit unit, json_object *value) {
   if (!json_object_is_type(value, json_type_object)) return bad(in, "is not an object");
   json_object_object_foreach(value, key, item) {
     unsigned kind = 0;
-    while (kind <= HPAR_ACTION_FIND && strcmp(key, hp_edit_action_name((hpar_action_kind)kind)) != 0) kind++;
+    while (kind <= HPAR_ACTION_REBASE_URLS && strcmp(key, hp_edit_action_name((hpar_action_kind)kind)) != 0) kind++;
     snprintf(in->field, sizeof in->field, "%s.%s", hp_edit_unit_name(unit), key);
-    if (kind > HPAR_ACTION_FIND) return bad(in, "no action has this name");
+    if (kind > HPAR_ACTION_REBASE_URLS) return bad(in, "no action has this name");
     if (kind == HPAR_ACTION_FIND && unit != HPAR_UNIT_TEXT) return bad(in, "only a text has this action");
     if (kind > HPAR_ACTION_REMOVE && kind != HPAR_ACTION_FIND) return bad(in, "only an element has this action");
     hpar_status status = add_action(in, unit, (hpar_action_kind)kind, item);
@@ -191,8 +193,8 @@ static hpar_status read_field(reading *in, const char *key, json_object *value) 
   if (!strcmp(key, "pieces")) return read_switch(in, value, &in->rule->rule.text_pieces);
   for (unsigned unit = HPAR_UNIT_TEXT; unit <= HPAR_UNIT_DOCUMENT_END; unit++)
     if (!strcmp(key, hp_edit_unit_name((hpar_unit)unit))) return read_unit(in, (hpar_unit)unit, value);
-  for (unsigned kind = 0; kind < HPAR_ACTION_FIND; kind++)
-    if (!strcmp(key, hp_edit_action_name((hpar_action_kind)kind)))
+  for (unsigned kind = 0; kind <= HPAR_ACTION_REBASE_URLS; kind++)
+    if (kind != HPAR_ACTION_FIND && !strcmp(key, hp_edit_action_name((hpar_action_kind)kind)))
       return add_action(in, HPAR_UNIT_ELEMENT, (hpar_action_kind)kind, value);
   return bad(in, "no field of a rule has this name");
 }

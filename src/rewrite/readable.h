@@ -1,0 +1,36 @@
+#ifndef HP_REWRITE_READABLE_H
+#define HP_REWRITE_READABLE_H
+
+/* A text as finds see it: with character references and newlines replaced, in the page's encoding.
+ * A text without them is its own bytes. */
+
+#include "rewrite/state.h"
+
+/* Bytes of the readable text that differ from those of the input, or a marker, which does not. */
+typedef struct hp_shift {
+  uint32_t at, length; /* in the readable text */
+  uint32_t from, to;   /* in the input's text */
+  bool opens, closes;  /* a CDATA section */
+} hp_shift;
+
+typedef struct hp_readable {
+  const char *bytes;
+  size_t length;
+  hp_shift *shifts;
+  uint32_t count;
+  uint32_t next;   /* the first shift after the last place */
+  bool in_section; /* there */
+} hp_readable;
+
+void hp_readable_open(hp_readable *text, hpar_rewriter *rewriter, const hp_text_piece *piece);
+/* Replaces [from, to), unless an earlier action has edited it, or it is a part of a reference. The
+ * places of all calls ascend. */
+void hp_readable_replace(hp_readable *text, hpar_rewriter *rewriter, size_t from, size_t to, hpar_string by,
+                         hpar_content format);
+
+/* Returns where FIND looks for a text, as hp_text_place bits and HP_FINDS_COMMENTS; 0: the list is
+ * invalid. NULL is the default. */
+enum { HP_FINDS_COMMENTS = 32, HP_FINDS_ALL = 63 };
+unsigned hp_find_places(const char *list);
+
+#endif

@@ -1,0 +1,294 @@
+/* URLs, patterns of attributes and the walk over attributes, against expected output, with every
+ * division of the input and by workers at every cut. */
+
+#include "check.h"
+#include "support/compare.h"
+#include "support/division.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hpar_rewriter *rewriter;
+
+static hpar_status collect(const char *bytes, size_t length, void *out) {
+  buffer_add(out, bytes, length);
+  return HPAR_OK;
+}
+
+static hpar_rules *compile(const hpar_rule *rules, size_t count) {
+  hpar_rules *made = NULL;
+  CHECK_EQ(hpar_rules_create(&made), HPAR_OK);
+  for (size_t i = 0; i < count; i++) CHECK_EQ(hpar_rules_add(made, &rules[i], NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(made), HPAR_OK);
+  return made;
+}
+
+static hpar_string string_of(const char *text) { return (hpar_string){text, strlen(text)}; }
+
+/* Rewrites in pieces of `piece` bytes. */
+static void rewrite(const hpar_rules *rules, const hpar_rewrite_options *options, const char *text, size_t piece,
+                    buffer *out) {
+  const size_t length = strlen(text);
+  buffer_clear(out);
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, options, collect, out), HPAR_OK);
+  for (size_t at = 0; at < length; at += piece)
+    CHECK_EQ(hpar_rewriter_feed(rewriter, text + at, length - at < piece ? length - at : piece), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_OK);
+}
+
+/* Checks the output in all divisions. */
+static void check_output(const hpar_rules *rules, const hpar_rewrite_options *options, const char *text,
+                         const char *expected) {
+  static const size_t pieces[] = {SIZE_MAX / 2, 1, 2, 3, 7, 16};
+  buffer out = {0};
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    rewrite(rules, options, text, pieces[i], &out);
+    if (!CHECK(out.length == strlen(expected) && !memcmp(out.bytes, expected, out.length)))
+      printf("  %s\n  gives %.*s\n  not   %s\n", text, (int)out.length, out.bytes, expected);
+  }
+  buffer_free(&out);
+  const size_t length = strlen(text);
+  division_rewrite_alone(rules, options, text, length);
+  for (size_t cut = 1; cut < length; cut++) {
+    const hp_rewrite_division division = {
+        .cuts = &cut, .cut_count = 1, .checkpoint_bytes = division_checkpoints[cut % 2], .is_inline = true};
+    if (!CHECK(division_check(rules, options, text, length, &division))) printf("  cut %zu of %s\n", cut, text);
+  }
+}
+
+static void check_action(hpar_action_kind kind, const char *name, const char *value, const char *text,
+                         const char *expected) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  const hpar_action action = {.kind = kind, .name = name, .value = string_of(value)};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "*", .actions = &action, .action_count = 1};
+  hpar_rules *rules = compile(&rule, 1);
+  check_output(rules, &options, text, expected);
+  hpar_rules_destroy(rules);
+}
+
+/*** URLs ***/
+
+static const struct {
+  const char *text, *expected;
+} rebased[] = {
+    {"<a href=b?c=1&amp;d=2>x</a>", "<a href=\"http://x.y/d/b?c=1&d=2\">x</a>"},
+    {"<a href='b\"c'>", "<a href='http://x.y/d/b%22c'>"},
+    {"<a href=#f><a href=><a href=' '><a href><a HREF=mailto:q>",
+     "<a href=#f><a href=><a href=' '><a href><a HREF=mailto:q>"},
+    {"<a href='a&amp;copy;1'>", "<a href='http://x.y/d/a&amp;copy;1'>"},
+    {"<a href=b><base href=/e/f><a href=b><base href=/no/no><a href=g>",
+     "<a href=http://x.y/d/b><base href=http://x.y/e/f><a href=http://x.y/e/b><base href=http://x.y/no/no>"
+     "<a href=http://x.y/e/g>"},
+    {"<template><base href=/t/></template><svg><base href=/s/></svg><a href=b>",
+     "<template><base href=http://x.y/t/></template><svg><base href=http://x.y/s/></svg><a href=http://x.y/d/b>"},
+    {"<base href=data:,x><a href=b>", "<base href=data:,x><a href=http://x.y/d/b>"},
+    {"<base href=//z><base><a href=b>", "<base href=http://z/><base><a href=http://z/b>"},
+    {"<img srcset='a 1x, b 2x,c' src=d>",
+     "<img srcset='http://x.y/d/a 1x, http://x.y/d/b 2x,http://x.y/d/c' src=http://x.y/d/d>"},
+    {"<img srcset='data:,a,b 1x, (c 2w'>", "<img srcset='data:,a,b 1x, http://x.y/d/(c 2w'>"},
+    {"<source srcset=a src=b><link imagesrcset='a 2w' href=c><link href=d integrity=e>",
+     "<source srcset=http://x.y/d/a src=http://x.y/d/b><link imagesrcset='http://x.y/d/a 2w' href=http://x.y/d/c>"
+     "<link href=http://x.y/d/d integrity=e>"},
+    {"<form action=a><button formaction=b><input formaction=c src=d></form>",
+     "<form action=http://x.y/d/a><button formaction=http://x.y/d/b><input formaction=http://x.y/d/c "
+     "src=http://x.y/d/d></form>"},
+    {"<video poster=a src=b><object data=c></object><q cite=d>",
+     "<video poster=http://x.y/d/a src=http://x.y/d/b>"
+     "<object data=http://x.y/d/c></object><q cite=http://x.y/d/d>"},
+    {"<html manifest=m><body background=b><table background=c><td background=d>",
+     "<html manifest=http://x.y/d/m><body background=http://x.y/d/b><table background=http://x.y/d/c>"
+     "<td background=http://x.y/d/d>"},
+    {"<a ping=' /a b'>", "<a ping=' http://x.y/a http://x.y/d/b'>"},
+    {"<meta http-equiv=Refresh content='1;url=\"a\" b'><meta content='1;url=a'>",
+     "<meta http-equiv=Refresh content='1;url=\"http://x.y/d/a\" b'><meta content='1;url=a'>"},
+    {"<p src=a href=b data=c poster=d xlink:href=e>", "<p src=a href=b data=c poster=d xlink:href=e>"},
+    {"<svg><use xlink:href=a href=b /><image XLINK:HREF=c></svg>",
+     "<svg><use xlink:href=http://x.y/d/a href=http://x.y/d/b /><image XLINK:HREF=http://x.y/d/c></svg>"},
+    {"<p style='a:url(b);c:url( \"d e\" );f:url(g'>",
+     "<p style='a:url(http://x.y/d/b);c:url( \"http://x.y/d/d%20e\" );f:url(http://x.y/d/g'>"},
+    {"<p style=a:URL(b\\)c)>", "<p style=a:URL(http://x.y/d/b\\)c)>"},
+    {"<p style='/* url(a) */ b:\"url(c)\" xurl(d) u\\72l(e)'>",
+     "<p style='/* url(a) */ b:\"url(c)\" xurl(d) u\\72l(http://x.y/d/e)'>"},
+    {"<style>@import 'a';@import url(b) print;@namespace c url(d);e{f:url(g)}</style>",
+     "<style>@import 'http://x.y/d/a';@import url(http://x.y/d/b) print;@namespace c "
+     "url(d);e{f:url(http://x.y/d/g)}</style>"},
+    {"<style type=text/x>a{b:url(c)}</style><style type=text/css>a{b:url(c)}</style><title>url(c)</title>",
+     "<style type=text/x>a{b:url(c)}</style><style "
+     "type=text/css>a{b:url(http://x.y/d/c)}</style><title>url(c)</title>"},
+    {"<svg><style>a{b:url(c&amp;d)}<![CDATA[e{f:url(g&h)}]]></style><g>url(i)</g></svg>",
+     "<svg><style>a{b:url(http://x.y/d/c&amp;d)}<![CDATA[e{f:url(http://x.y/d/g&h)}]]></style><g>url(i)</g></svg>"},
+    {"<a href=http:b><a href=http:/c><a href=http://d>", "<a href=http://x.y/d/b><a href=http:/c><a href=http://d>"},
+};
+
+static void test_rebase(void) {
+  for (size_t i = 0; i < sizeof rebased / sizeof *rebased; i++)
+    check_action(HPAR_ACTION_REBASE_URLS, NULL, "http://x.y/d/p?q", rebased[i].text, rebased[i].expected);
+}
+
+static void test_prefix(void) {
+  check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/p", "<a href=/a><a href=//b><a href=c><a href='\\d'><a href=' /\t/e'>",
+               "<a href=/p/a><a href=//b><a href=c><a href='/p\\d'><a href=' /\t/e'>");
+  check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/p", "<base href=/a/><a href=/b><img srcset='/c, /d 2x'>",
+               "<base href=/p/a/><a href=/p/b><img srcset='/p/c, /p/d 2x'>");
+  check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/p", "<base href=http://x/><a href=/b>",
+               "<base href=http://x/><a href=/b>");
+  check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/a b,", "<img srcset=/c ><a href=/d>",
+               "<img srcset=/a%20b,/c ><a href=\"/a b,/d\">");
+  check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/</style>", "<style>a{b:url(/c)}@import \"/d\"</style>",
+               "<style>a{b:url(/\\3c /style>/c)}@import \"/\\3c /style>/d\"</style>");
+}
+
+/* A sheet above max_text comes in pieces, none of which cuts a URL. */
+static void test_long_sheet(void) {
+  buffer text = {0}, expected = {0};
+  buffer_format(&text, "<style>");
+  buffer_format(&expected, "<style>");
+  for (unsigned i = 0; i < 60; i++) {
+    buffer_format(&text, ".c%u{a:url(u%u);b:\"url(x\"}/* } */", i, i);
+    buffer_format(&expected, ".c%u{a:url(http://x.y/d/u%u);b:\"url(x\"}/* } */", i, i);
+  }
+  buffer_format(&text, "</style><p>");
+  buffer_format(&expected, "</style><p>");
+  buffer_byte(&text, 0);
+  buffer_byte(&expected, 0);
+  const hpar_action action = {.kind = HPAR_ACTION_REBASE_URLS, .value = string_of("http://x.y/d/p")};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "style", .actions = &action, .action_count = 1};
+  hpar_rules *rules = compile(&rule, 1);
+  for (size_t max = 40; max < 100; max += 7) {
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .max_text = max};
+    check_output(rules, &options, text.bytes, expected.bytes);
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&text);
+  buffer_free(&expected);
+}
+
+typedef struct seen_urls {
+  buffer log;
+} seen_urls;
+
+static hpar_status see_url(hpar_url *url, void *context) {
+  buffer *log = context;
+  buffer_format(log, "%.*s %.*s %.*s;", url->element ? (int)url->attribute.length : 1,
+                url->element ? url->attribute.bytes : "-", (int)url->raw.length, url->raw.bytes,
+                url->resolved.bytes ? (int)url->resolved.length : 1, url->resolved.bytes ? url->resolved.bytes : "?");
+  if (url->element && url->raw.length == 1) hpar_element_set(url->element, "title", "a long value of the title", 25);
+  if (url->raw.length == 1) url->replacement = string_of("N&\"");
+  return HPAR_OK;
+}
+
+static void test_callback(void) {
+  buffer log = {0}, out = {0};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "a, style, img", .url = see_url, .context = &log};
+  hpar_rules *rules = compile(&rule, 1);
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .document_url = "http://x.y/"};
+  rewrite(rules, &options, "<a href='b'><img srcset='c 1x,dd'><style>e{f:url(g)}</style>", 1000, &out);
+  CHECK(out.length &&
+        !strncmp(out.bytes,
+                 "<a href='N&\"' title=\"a long value of the title\"><img srcset='N&\" 1x,dd' title=\"a long "
+                 "value of the title\"><style>e{f:url(N&\\\")}</style>",
+                 out.length));
+  buffer_byte(&log, 0);
+  CHECK(!strcmp(log.bytes, "href b http://x.y/b;srcset c http://x.y/c;srcset dd http://x.y/dd;- g http://x.y/g;"));
+  buffer_clear(&log);
+  options.document_url = NULL;
+  rewrite(rules, &options, "<a href=bb><base href=http://z/><a href=cc>", 1000, &out);
+  buffer_byte(&log, 0);
+  CHECK(!strcmp(log.bytes, "href bb ?;href cc http://z/cc;"));
+  options.document_url = "relative";
+  CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, collect, &out), HPAR_ERROR_ARGUMENT);
+  hpar_rules_destroy(rules);
+  buffer_free(&log);
+  buffer_free(&out);
+}
+
+/*** patterns ***/
+
+static void test_patterns(void) {
+  check_action(HPAR_ACTION_UNSET_ATTRIBUTE, "on*", "", "<p onclick=a ONLOAD=b no=c on=d x>", "<p no=c x>");
+  check_action(HPAR_ACTION_UNSET_ATTRIBUTE, "*", "", "<p a b=c a d/>", "<p/>");
+  check_action(HPAR_ACTION_UNSET_ATTRIBUTE, "data-*-x", "", "<p data-a-x data-x data--x data-a-xx>",
+               "<p data-x data-a-xx>");
+  check_action(HPAR_ACTION_UNSET_ATTRIBUTE, "*a*b*", "", "<p ab xaxbx ba aab=1 c>", "<p ba c>");
+}
+
+static hpar_status keep_short(hpar_attribute_unit *a, void *context) {
+  buffer *log = context;
+  buffer_format(log, "%.*s=%.*s;", (int)a->name.length, a->name.bytes, (int)a->value.length,
+                a->value.length ? a->value.bytes : "");
+  a->removes = a->name.length > 2;
+  if (a->value.length > 1) a->replacement = string_of("\"");
+  return HPAR_OK;
+}
+
+static hpar_status walk(hpar_element *element, void *context) {
+  CHECK_EQ(hpar_element_set(element, "z", "new", 3), HPAR_OK);
+  CHECK_EQ(hpar_element_set(element, "b", "edited", 6), HPAR_OK);
+  CHECK_EQ(hpar_element_unset(element, "c"), HPAR_OK);
+  CHECK_EQ(hpar_element_attributes(element, keep_short, context), HPAR_OK);
+  buffer_format(context, "|");
+  CHECK_EQ(hpar_element_attributes(element, keep_short, context), HPAR_OK);
+  return HPAR_OK;
+}
+
+static void test_walk(void) {
+  buffer log = {0}, out = {0};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p", .element = walk, .context = &log};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules = compile(&rule, 1);
+  rewrite(rules, &options, "<p a=1 b c=2 long=3 LONG=4 d='&amp;x' long e>", 1000, &out);
+  CHECK(out.length && !strncmp(out.bytes, "<p a=1 b=\"&quot;\" d='\"' e z=\"&quot;\">", out.length));
+  buffer_byte(&log, 0);
+  CHECK(!strcmp(log.bytes, "a=1;b=edited;long=3;d=&x;e=;z=new;|a=1;b=\";d=\";e=;z=\";"));
+  hpar_rules_destroy(rules);
+  buffer_free(&log);
+  buffer_free(&out);
+}
+
+static hpar_status drop(hpar_attribute_unit *a, void *context) {
+  (void)context;
+  a->removes = true;
+  return HPAR_OK;
+}
+
+static hpar_status drop_all(hpar_element *element, void *context) {
+  return hpar_element_attributes(element, drop, context);
+}
+
+/* Removes 60,000 attributes, the half of them duplicates: quadratic time would take minutes. */
+static void test_many(void) {
+  const hpar_action action = {.kind = HPAR_ACTION_UNSET_ATTRIBUTE, .name = "on*"};
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .selector = "p", .element = drop_all},
+                             {HPAR_RULE_INIT, .selector = "p", .actions = &action, .action_count = 1}};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  buffer text = {0}, out = {0};
+  buffer_format(&text, "<p");
+  for (unsigned i = 0; i < 30000; i++) buffer_format(&text, " on%u", i);
+  for (unsigned i = 30000; i-- > 0;) buffer_format(&text, " on%u=1", i);
+  buffer_format(&text, ">");
+  buffer_byte(&text, 0);
+  for (size_t i = 0; i < 2; i++) {
+    hpar_rules *rules = compile(&given[i], 1);
+    rewrite(rules, &options, text.bytes, SIZE_MAX / 2, &out);
+    CHECK(out.length == 3 && !memcmp(out.bytes, "<p>", 3));
+    hpar_rules_destroy(rules);
+  }
+  buffer_free(&text);
+  buffer_free(&out);
+}
+
+int main(void) {
+  division_open();
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  test_rebase();
+  test_prefix();
+  test_long_sheet();
+  test_callback();
+  test_patterns();
+  test_walk();
+  test_many();
+  hpar_rewriter_destroy(rewriter);
+  division_close();
+  return check_report();
+}
