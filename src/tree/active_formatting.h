@@ -61,7 +61,7 @@ static inline bool hp_is_closed(const hp_outline_listed *e) { return !(e->elemen
  * find      returns the link to the last entry of this name after the last marker. `marker` becomes
  *           true if a marker ended the search
  * remove    removes an entry after the last marker
- * pop       removes the last entry
+ * pop_last  removes the last entry
  * clear     removes all entries
  * open      lets the entry stand for the element `node` at `open` of the stack from now on
  * renumber  follows an element that has moved down the stack from `from` to `to`
@@ -79,7 +79,7 @@ static inline bool hp_is_closed(const hp_outline_listed *e) { return !(e->elemen
   uint32_t list##_previous(const hp_builder *b, uint32_t index);               \
   uint32_t list##_find(const hp_builder *b, hp_atom name, bool *marker);       \
   void list##_remove(hp_builder *b, uint32_t index);                           \
-  void list##_pop(hp_builder *b);                                              \
+  void list##_pop_last(hp_builder *b);                                         \
   void list##_clear(hp_builder *b);                                            \
   void list##_open(hp_builder *b, uint32_t index, hp_ref node, uint32_t open); \
   void list##_renumber(hp_builder *b, uint32_t from, uint32_t to);             \
