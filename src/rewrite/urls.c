@@ -150,17 +150,17 @@ static bool has_scheme(const hp_url *url, const char *scheme) {
 
 /* Sets the base URL: that of the base element, or else that of the document. */
 //§ frozen-base-url
-static void find_base(hpar_rewriter *r, const char *document, bool skips_base) {
+static void find_base(hpar_rewriter *r, hpar_string document, bool skips_base) {
   hp_urls *u = urls_of(r);
   const hp_encoding *queries = hp_rewriter_encoding(r);
   const hp_base_href *base = skips_base ? NULL : u->base;
-  if (u->resolved.is_known && u->resolved.base == base && u->resolved.document == document &&
+  if (u->resolved.is_known && u->resolved.base == base && u->resolved.document == document.bytes &&
       u->resolved.queries == queries)
     return;
   hp_url fallback = {.queries = queries}, *url = &u->resolved.url;
   u->resolved.is_known = false;
   u->work.queries = url->queries = queries;
-  bool has_fallback = document && parse_url(r, &fallback, (hpar_string){document, strlen(document)}, NULL);
+  bool has_fallback = document.bytes && parse_url(r, &fallback, document, NULL);
   bool fine = base && !fallback.failed;
   if (fine) fine = parse_url(r, url, (hpar_string){base->bytes, base->length}, has_fallback ? &fallback : NULL);
   bool failed = fallback.failed || url->failed;
@@ -177,7 +177,7 @@ static void find_base(hpar_rewriter *r, const char *document, bool skips_base) {
   hp_plain_base_open(&u->resolved.plain, url);
   u->resolved.leads_away = leads_away(r, base);
   u->resolved.base = base;
-  u->resolved.document = document;
+  u->resolved.document = document.bytes;
   u->resolved.queries = queries;
   u->resolved.is_known = true;
 }
@@ -361,8 +361,9 @@ bool hp_urls_is_sheet(const hp_element *e) {
   return !type.length || is_word(trim(type), "text/css");
 }
 
-static const char *document_of(const hp_urls *u, const hpar_action *a) {
-  return a && a->kind == HPAR_ACTION_REBASE_URLS && a->value.length ? a->value.bytes : u->document;
+static hpar_string document_of(const hp_urls *u, const hpar_action *a) {
+  if (a && a->kind == HPAR_ACTION_REBASE_URLS && a->value.length) return a->value;
+  return (hpar_string){u->document, u->document ? strlen(u->document) : 0};
 }
 
 static void edit_attribute(editing *x, uint16_t bit) {
