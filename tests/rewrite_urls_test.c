@@ -278,6 +278,38 @@ static void test_many(void) {
   buffer_free(&out);
 }
 
+/*** places of finds ***/
+
+static const struct {
+  const char *places, *value, *text, *expected;
+} found[] = {
+    {NULL, "R&D", "<p>R&amp;D R&D R&#38;D<title>R&D</title><script>R&D</script><!--R&D-->",
+     "<p>x x x<title>R&D</title><script>R&D</script><!--R&D-->"},
+    {"script", "a", "<p>a<style>a</style><script>a</script>", "<p>a<style>a</style><script>x</script>"},
+    {"style, title", "a", "<title>a</title><style>a</style><svg><style>a</style><title>a</title><g>a",
+     "<title>x</title><style>x</style><svg><style>x</style><title>x</title><g>a"},
+    {"comment", "a", "<p>a<!--a ba--><!x a>", "<p>a<!--x bx--><!--x x-->"},
+    {"all", "a", "<p>a<!--a--><script>a</script><noscript>a</noscript>",
+     "<p>x<!--x--><script>x</script><noscript>x</noscript>"},
+    {NULL, "b\nc", "<p>b\r\nc&amp;b\rc", "<p>x&amp;x"},
+    {NULL, "&", "<p>&amp;amp;<svg><g>&amp;<![CDATA[&amp;]]>", "<p>xamp;<svg><g>x<![CDATA[xamp;]]>"},
+};
+
+static void test_finds(void) {
+  for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+    const hpar_action action = {.unit = HPAR_UNIT_TEXT,
+                                .kind = HPAR_ACTION_FIND,
+                                .name = found[i].places,
+                                .value = string_of(found[i].value),
+                                .replacement = {"x", 1}};
+    const hpar_rule rule = {HPAR_RULE_INIT, .actions = &action, .action_count = 1};
+    hpar_rules *rules = compile(&rule, 1);
+    check_output(rules, &options, found[i].text, found[i].expected);
+    hpar_rules_destroy(rules);
+  }
+}
+
 int main(void) {
   division_open();
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
@@ -288,6 +320,7 @@ int main(void) {
   test_patterns();
   test_walk();
   test_many();
+  test_finds();
   hpar_rewriter_destroy(rewriter);
   division_close();
   return check_report();

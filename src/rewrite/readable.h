@@ -32,5 +32,8 @@ void hp_readable_replace(hp_readable *text, hpar_rewriter *rewriter, size_t from
  * invalid. NULL is the default. */
 enum { HP_FINDS_COMMENTS = 32, HP_FINDS_ALL = 63 };
 unsigned hp_find_places(const char *list);
+static inline bool hp_finds_in_comments(const hpar_action *a) {
+  return a->kind == HPAR_ACTION_FIND && hp_find_places(a->name) & HP_FINDS_COMMENTS;
+}
 
 #endif

@@ -201,7 +201,7 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   for (size_t i = 0; i < from->action_count; i++) {
     copied = copy_action(&to->actions[i], &from->actions[i]) && copied;
     to->edits_text |= from->actions[i].unit == HPAR_UNIT_TEXT;
-    to->edits_comments |= from->actions[i].unit == HPAR_UNIT_COMMENT;
+    to->edits_comments |= from->actions[i].unit == HPAR_UNIT_COMMENT || hp_finds_in_comments(&from->actions[i]);
     to->edits_doctype |= from->actions[i].unit == HPAR_UNIT_DOCTYPE;
     to->edits_urls |= hp_is_url_action(&from->actions[i]);
   }

@@ -387,6 +387,36 @@ static hpar_status act_on_comment(hp_comment *c, const hpar_action *a) {
   }
 }
 
+static bool may_be_in_comment(const char *text, size_t length) {
+  if (memmem(text, length, "-->", 3) || memmem(text, length, "--!>", 4)) return false;
+  if (length && *text == '>') return false;
+  if (length >= 2 && !memcmp(text, "->", 2)) return false;
+  return !(length >= 3 && !memcmp(text + length - 3, "--!", 3)) && !(length && text[length - 1] == '-');
+}
+
+/* Replaces a text in the comment, unless that would end it. A comment has no references. */
+static void find_in_comment(hp_comment *c, const hpar_action *a) {
+  hpar_rewriter *r = c->rewriter;
+  const hpar_string wanted = encode_wanted(r, a->value);
+  const char *at = c->is_changed ? c->text.data : c->data.bytes,
+             *end = at + (c->is_changed ? c->text.length : c->data.length);
+  const char *found = at < end ? memmem(at, (size_t)(end - at), wanted.bytes, wanted.length) : NULL;
+  hp_bytes *made = &r->units->find_text;
+  if (!found) return;
+  made->length = 0;
+  for (; found; found = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length)) {
+    hp_bytes_append(made, at, (size_t)(found - at), &r->unwind);
+    if (!hp_encode(made, a->replacement.bytes, a->replacement.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
+      return;
+    at = found + wanted.length;
+  }
+  hp_bytes_append(made, at, (size_t)(end - at), &r->unwind);
+  if (made->length && !may_be_in_comment(made->data, made->length)) return;
+  c->text.length = 0;
+  hp_bytes_append(&c->text, made->data, made->length, &r->unwind);
+  c->is_changed = true;
+}
+
 static void apply_comment(hpar_rewriter *r, hp_comment *c) {
   bool drops = c->is_removed && !c->before.length && !c->replacement.length;
   /* it is gone, or closed */
@@ -424,6 +454,7 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->edits_comments || !hp_running_rules_reach(&r->running, i)) continue;
     for (size_t k = 0; k < rule->given.action_count; k++) {
+      if (hp_finds_in_comments(&rule->actions[k])) find_in_comment(c, &rule->actions[k]);
       if (rule->actions[k].unit != HPAR_UNIT_COMMENT) continue;
       hpar_status status = act_on_comment(c, &rule->actions[k]);
       if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
@@ -433,13 +464,6 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
     hp_rewriter_take_result(r, hp_rewriter_call(r, call_comment, &c->shown, &rule->given), i);
   }
   apply_comment(r, c);
-}
-
-static bool may_be_in_comment(const char *text, size_t length) {
-  if (memmem(text, length, "-->", 3) || memmem(text, length, "--!>", 4)) return false;
-  if (length && *text == '>') return false;
-  if (length >= 2 && !memcmp(text, "->", 2)) return false;
-  return !(length >= 3 && !memcmp(text + length - 3, "--!", 3)) && !(length && text[length - 1] == '-');
 }
 
 hpar_status hpar_comment_set_text(hpar_comment *given, const char *text, size_t length) {
