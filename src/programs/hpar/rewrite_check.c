@@ -13,7 +13,11 @@ static const char *find_obstacle(const hp_edit_rules *rules, const hp_edit_rule 
     *rule = &rules->items[i];
     if ((*rule)->rule.implied) return "matches elements without a tag";
     for (size_t k = 0; k < (*rule)->count; k++) {
-      switch ((*rule)->actions[k].unit) {
+      const hpar_action *action = &(*rule)->actions[k];
+      if (action->kind == HPAR_ACTION_PREFIX_URLS || action->kind == HPAR_ACTION_REBASE_URLS) return "edits URLs";
+      if (action->kind == HPAR_ACTION_UNSET_ATTRIBUTE && strchr(action->name, '*'))
+        return "removes attributes by a pattern";
+      switch (action->unit) {
         case HPAR_UNIT_ELEMENT: break;
         case HPAR_UNIT_TEXT: return "edits texts";
         case HPAR_UNIT_COMMENT: return "edits comments";
