@@ -24,7 +24,7 @@ typedef enum hp_scheme {
 } hp_scheme;
 
 /* A serialised URL and the offsets of its parts. All zero is no URL, with no memory. */
-typedef struct hp_url {
+typedef struct hp_url { // value
   char *bytes;
   size_t length, capacity;
   size_t scheme_end;    /* after the colon */
