@@ -129,6 +129,16 @@ static void check_rewriter(void) {
   check_output(NULL, "<p></p><meta charset=big5><p></p>", &text,
                "<p>&lt;&#233;&#20013;&#128512;</p><meta charset=big5><p>&lt;&#233;\xA4\xA4&#128512;</p>");
   check_output(NULL, "<p></p>", &text, "<p>&lt;&#233;&#20013;&#128512;</p>");
+  /* An undeclared value is UTF-8 if it can be, and else windows-1252. */
+  hpar_action prefix = {.kind = HPAR_ACTION_PREFIX_ATTRIBUTE, .name = "a", .value = {"x", 1}, .replacement = {"y", 1}};
+  check_output(NULL, "<p a='x\x8E\xE9'>", &prefix, "<p a='y&#381;&#233;'>");
+  check_output(NULL, "<p a='x\xC3\xA9'>", &prefix, "<p a='y&#233;'>");
+  check_output(NULL, "<meta charset=utf-8><p a='x\x8E'>", &prefix, "<meta charset=utf-8><p a='y\xEF\xBF\xBD'>");
+  /* No text of the page equals one that its encoding lacks. */
+  hpar_action find = {
+      .unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"\xE2\x98\x83", 3}, .replacement = {"x", 1}};
+  check_output("windows-1252", "<p>\xE2\x98\x83</p>", &find, "<p>\xE2\x98\x83</p>");
+  check_output("utf-8", "<p>\xE2\x98\x83</p>", &find, "<p>x</p>");
   /* U+00A5 would be a backslash in Shift_JIS */
   hpar_action yen = {.kind = HPAR_ACTION_APPEND, .value = {"\xC2\xA5", 2}};
   check_output("shift_jis", "<p></p>", &yen, "<p>&#165;</p>");

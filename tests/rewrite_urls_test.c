@@ -131,6 +131,15 @@ static void test_prefix(void) {
                "<a href=/p/a><a href=//b><a href=c><a href='/p\\d'><a href=' /\t/e'>");
   check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/p", "<base href=/a/><a href=/b><img srcset='/c, /d 2x'>",
                "<base href=/p/a/><a href=/p/b><img srcset='/p/c, /p/d 2x'>");
+  check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/it's", "<meta http-equiv=refresh content=\"0;url='/a'\">",
+               "<meta http-equiv=refresh content=\"0;url='/it%27s/a'\">");
+  const hpar_action sets[] = {{.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "src", .value = {"/x", 2}},
+                              {.kind = HPAR_ACTION_PREFIX_URLS, .value = {"/p", 2}}};
+  const hpar_rule set = {HPAR_RULE_INIT, .selector = "img", .actions = sets, .action_count = 2};
+  const hpar_rewrite_options utf8 = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules = compile(&set, 1);
+  check_output(rules, &utf8, "<img src>", "<img src=\"/p/x\">");
+  hpar_rules_destroy(rules);
   check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/p", "<base href=http://x/><a href=/b>",
                "<base href=http://x/><a href=/b>");
   check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/a b,", "<img srcset=/c ><a href=/d>",

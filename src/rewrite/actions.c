@@ -80,7 +80,7 @@ static hpar_status read_span(void *argument) {
   reading *g = argument;
   hpar_rewriter *r = g->rewriter;
   g->name = hp_span_name(&r->token.spans, g->span, &r->scratch);
-  g->value = hp_span_value(&r->token.spans, g->span, hp_rewriter_encoding(r), &r->scratch);
+  g->value = hp_span_value(&r->token.spans, g->span, r->encoding.used, &r->scratch);
   return HPAR_OK;
 }
 
@@ -110,15 +110,18 @@ static hp_attribute_edit *find_edit(const hp_element *e, const char *name, size_
   return NULL;
 }
 
-hpar_string hp_element_value(const hp_element *e, hpar_string name) {
-  const hp_attribute_edit *edit = find_edit(e, name.bytes, name.length);
-  if (edit)
-    return edit->unsets ? (hpar_string){NULL, 0} : (hpar_string){e->edit_text.data + edit->value, edit->value_length};
+hpar_string hp_element_tag_value(const hp_element *e, hpar_string name) {
   const hp_spans *spans = spans_of(e);
   const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length) : NULL;
   reading got;
   if (!span || !decode_span(e->rewriter, span, &got)) return (hpar_string){NULL, 0};
   return string_of(got.value);
+}
+
+hpar_string hp_element_value(const hp_element *e, hpar_string name) {
+  const hp_attribute_edit *edit = find_edit(e, name.bytes, name.length);
+  if (!edit) return hp_element_tag_value(e, name);
+  return edit->unsets ? (hpar_string){NULL, 0} : (hpar_string){e->edit_text.data + edit->value, edit->value_length};
 }
 
 static hpar_string value_of(const hp_element *e, const char *name) {
@@ -364,7 +367,7 @@ static void show_attribute(attribute_walk *w, hp_name name, uint32_t span, uint3
     if (known->value_length) memcpy(copy, e->edit_text.data + known->value, known->value_length);
     value = (hp_name){copy, known->value_length};
   } else {
-    value = hp_span_value(w->spans, &w->spans->items[span], hp_rewriter_encoding(e->rewriter), scratch);
+    value = hp_span_value(w->spans, &w->spans->items[span], e->rewriter->encoding.used, scratch);
   }
   shown_attribute a = {{.name = string_of(name), .value = string_of(value)}, w, name, span, edit};
   w->status = w->callback(&a.shown, w->context);

@@ -247,6 +247,7 @@ hp_name hp_span_name(const hp_spans *s, const hp_span *span, hp_scratch *scratch
 
 hp_name hp_span_value(const hp_spans *s, const hp_span *span, const hp_encoding *encoding, hp_scratch *scratch) {
   if (!span->has_value) return (hp_name){"", 0};
-  return hp_decode_span(s->tag + span->value, span->value_end - span->value, HP_REFERENCES_ATTRIBUTE, encoding,
-                        scratch);
+  const char *from = s->tag + span->value, *to = s->tag + span->value_end;
+  if (!encoding) encoding = hp_scan()->invalid_utf8(from, to) == to ? &hp_utf8 : &hp_windows1252;
+  return hp_decode_span(from, (size_t)(to - from), HP_REFERENCES_ATTRIBUTE, encoding, scratch);
 }

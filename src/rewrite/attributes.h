@@ -51,7 +51,9 @@ uint32_t *hp_spans_find_first(const hp_spans *spans, hp_scratch *scratch);
 
 /* Returns the name in lower case, with U+FFFD for NUL. */
 hp_name hp_span_name(const hp_spans *spans, const hp_span *span, hp_scratch *scratch);
-/* Returns the value in UTF-8, with character references replaced and newlines normalised. */
+/* Returns the value in UTF-8, with character references replaced and newlines normalised. NULL as
+ * `encoding`: the page has declared none so far. Then the value is UTF-8 if it can be, and else
+ * windows-1252, in which the parser reads a page that is not valid UTF-8. */
 hp_name hp_span_value(const hp_spans *spans, const hp_span *span, const hp_encoding *encoding, hp_scratch *scratch);
 
 /* Returns text in UTF-8. `references`: replaces character references, as in an attribute or not. */

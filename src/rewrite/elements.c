@@ -495,7 +495,7 @@ static const hp_attributes *read_known(hpar_rewriter *r) {
       block->deferred = 0;
     }
     hp_name value = {"", 0};
-    if (reading == HP_READS_VALUE) value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
+    if (reading == HP_READS_VALUE) value = hp_span_value(s, span, r->encoding.used, &r->scratch);
     block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
     if (block->count == most) break;
   }
@@ -524,7 +524,7 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
     else if (atom < HP_KNOWN_ATOMS)
       reading = (hp_reading)r->rules->reading.of[atom];
     if (reading == HP_READS_NOTHING) continue;
-    if (reading == HP_READS_VALUE) value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
+    if (reading == HP_READS_VALUE) value = hp_span_value(s, span, r->encoding.used, &r->scratch);
     block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
   }
   return block;

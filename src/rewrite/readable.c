@@ -135,7 +135,7 @@ void hp_readable_replace(hp_readable *text, hpar_rewriter *r, size_t from, size_
   bool in_section = text->in_section;
   const size_t end = place_of(text, to, &next, &in_section);
   if (begin == SIZE_MAX || end == SIZE_MAX) return;
-  if (text->in_section && memmem(by.bytes, by.length, "]]>", 3)) return;
+  if (text->in_section && by.length && memmem(by.bytes, by.length, "]]>", 3)) return;
   const uint64_t offset = r->units->piece.offset;
   hp_units_add_find(r, offset + begin, offset + end, by, format, text->in_section);
 }

@@ -69,7 +69,7 @@ static void read_values(hpar_rewriter *r, uint8_t ns, hp_resource_values *values
     if (!atom) atom = HP_KNOWN_ATOMS;
     hp_resource_attribute attribute = hp_resource_attribute_of(atom, name.bytes, name.length);
     if (attribute == HP_RESOURCE_OTHER) continue;
-    hp_name value = hp_span_value(s, span, hp_rewriter_encoding(r), &r->scratch);
+    hp_name value = hp_span_value(s, span, r->encoding.used, &r->scratch);
     hp_set_value(values, attribute, (hpar_string){value.bytes, value.length});
   }
 }

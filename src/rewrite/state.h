@@ -497,6 +497,8 @@ void hp_element_show(hp_element *element);
 /* Returns the value of an attribute with its edits, valid until the next edit; `bytes` NULL: the
  * element lacks it. */
 hpar_string hp_element_value(const hp_element *element, hpar_string name);
+/* The same without the edits. */
+hpar_string hp_element_tag_value(const hp_element *element, hpar_string name);
 /* Sets an attribute whose name is in lower case. */
 void hp_element_set_value(hp_element *element, hpar_string name, hpar_string value);
 /* Applies an action that hpar_rules_add accepted. Unwinds if memory is short. */

@@ -359,7 +359,7 @@ static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
     const hp_span *span = &r->token.spans.items[i];
     if (span->is_duplicate) continue;
     hp_name name = hp_span_name(&r->token.spans, span, &r->scratch);
-    hp_name value = hp_span_value(&r->token.spans, span, hp_rewriter_encoding(r), &r->scratch);
+    hp_name value = hp_span_value(&r->token.spans, span, r->encoding.used, &r->scratch);
     sums[0] += hash_bytes(hash_bytes(key, name), value);
     sums[1] += hash_bytes(hash_bytes(~key, value), name);
     tag->has_attributes = true;
@@ -370,7 +370,7 @@ static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
 static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
   const hp_span *span = hp_spans_find(&r->token.spans, name, strlen(name));
   if (!span) return false;
-  hp_name value = hp_span_value(&r->token.spans, span, hp_rewriter_encoding(r), &r->scratch);
+  hp_name value = hp_span_value(&r->token.spans, span, r->encoding.used, &r->scratch);
   return value.length == strlen(wanted) && hp_ascii_equal(value.bytes, wanted, value.length);
 }
 

@@ -108,13 +108,13 @@ void hp_units_add_find(hpar_rewriter *r, uint64_t from, uint64_t to, hpar_string
   u->finds[u->find_count++] = (hp_find){from, to, text, u->find_text.length - text};
 }
 
-/* Returns the text to find in the page's encoding. */
+/* Returns the text to find in the page's encoding. No bytes: it lacks one of the characters. */
 static hpar_string encode_wanted(hpar_rewriter *r, hpar_string wanted) {
   hp_bytes *encoded = &r->units->find_text;
   const uint32_t old = encoded->length;
-  if (hp_rewriter_writes_utf8(r) ||
-      !hp_encode(encoded, wanted.bytes, wanted.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
-    return wanted;
+  if (hp_rewriter_writes_utf8(r)) return wanted;
+  if (!hp_encode(encoded, wanted.bytes, wanted.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
+    return (hpar_string){NULL, 0};
   const uint32_t length = encoded->length - old;
   char *copy = hp_scratch_take(&r->scratch, length);
   memcpy(copy, encoded->data + old, length);
@@ -125,6 +125,7 @@ static hpar_string encode_wanted(hpar_rewriter *r, hpar_string wanted) {
 /* Adds the places of the action's text, except those that earlier actions have in part. */
 static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hpar_action *a) {
   const hpar_string wanted = encode_wanted(r, a->value);
+  if (!wanted.bytes) return;
   hp_readable text;
   hp_readable_open(&text, r, t);
   const char *at = text.bytes, *end = at + text.length;
@@ -398,6 +399,7 @@ static bool may_be_in_comment(const char *text, size_t length) {
 static void find_in_comment(hp_comment *c, const hpar_action *a) {
   hpar_rewriter *r = c->rewriter;
   const hpar_string wanted = encode_wanted(r, a->value);
+  if (!wanted.bytes) return;
   const char *at = c->is_changed ? c->text.data : c->data.bytes,
              *end = at + (c->is_changed ? c->text.length : c->data.length);
   const char *found = at < end ? memmem(at, (size_t)(end - at), wanted.bytes, wanted.length) : NULL;

@@ -71,9 +71,7 @@ hpar_status hp_urls_take_base(hpar_element *given, void *context) {
   (void)context;
   /* The base element of a template's contents is in no document. */
   if (given->ns != HPAR_NAMESPACE_HTML || r->outline.builder.templates.count || u->own) return HPAR_OK;
-  hpar_string href = {NULL, 0}, name, value;
-  for (size_t i = 0; !href.bytes && hpar_element_attribute_at(given, i, &name, &value); i++)
-    if (name.length == 4 && !memcmp(name.bytes, "href", 4)) href = value;
+  const hpar_string href = hp_element_tag_value(e, (hpar_string){"href", 4});
   if (!href.bytes) return HPAR_ERROR_MEMORY; /* the selector has found it */
   hp_base_href *base = hp_allocate(sizeof *base + href.length);
   if (!base) return HPAR_ERROR_MEMORY;
@@ -319,8 +317,16 @@ static bool edit_refresh(const editing *x, hpar_string value) {
   const hpar_string url = hp_refresh_url(value);
   if (!url.length || !edit_url(x, url)) return false;
   const hp_bytes *made = &urls_of(x->rewriter)->made;
+  const char before = url.bytes > value.bytes ? url.bytes[-1] : 0;
   put(x->rewriter, value.bytes, (size_t)(url.bytes - value.bytes));
-  put(x->rewriter, made->data, made->length);
+  /* The quote before the URL would end it. */
+  for (uint32_t i = 0; i < made->length; i++) {
+    const char c = made->data[i];
+    if (c == before && (c == '"' || c == '\''))
+      put(x->rewriter, c == '"' ? "%22" : "%27", 3);
+    else
+      put(x->rewriter, &c, 1);
+  }
   const char *rest = url.bytes + url.length;
   put(x->rewriter, rest, (size_t)(value.bytes + value.length - rest));
   return true;
@@ -393,7 +399,7 @@ void hp_urls_edit_element(hp_element *e, const hp_rule *rule, const hpar_action 
     hp_name attribute;
     if (i < r->token.spans.count) {
       const hp_span *span = &r->token.spans.items[i];
-      if (span->is_duplicate || !span->has_value) continue;
+      if (span->is_duplicate) continue;
       attribute = hp_span_name(&r->token.spans, span, &r->scratch);
     } else {
       const hp_attribute_edit *edit = &e->edits[i - r->token.spans.count];
