@@ -137,6 +137,7 @@ struct rewriter {
   int kind;
   uint32_t count;  /* of rules */
   bool is_running; /* a call is not over: it runs, or a handler waits */
+  bool is_freed;
   buffer output;
   char *input; /* of the running call: the caller's array may be detached meanwhile */
 };
@@ -228,7 +229,8 @@ static napi_value new_rewriter(napi_env env, napi_callback_info info) {
   rewriter *r = calloc(1, sizeof *r);
   if (!r) return throw_type(env, "out of memory");
   r->env = env;
-  if (napi_create_reference(env, given[0], 1, &r->dispatch) != napi_ok || hpar_rules_create(&r->rules)) {
+  /* Weak, because the function holds the object that holds this rewriter. index.js keeps it. */
+  if (napi_create_reference(env, given[0], 0, &r->dispatch) != napi_ok || hpar_rules_create(&r->rules)) {
     free_rewriter(env, r, NULL);
     return throw_type(env, "out of memory");
   }
@@ -303,6 +305,7 @@ static napi_value leave(napi_env env, rewriter *r, hpar_status status) {
 /* Begins the stream with the first call. */
 static bool begin(napi_env env, rewriter *r) {
   if (r->stream) return true;
+  if (r->is_freed) return throw_type(env, "the rewriter was freed") != NULL;
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .suspends = true};
   hpar_status status = hpar_rules_compile(r->rules);
   if (!status) status = hpar_rewriter_create(&r->stream);
@@ -337,8 +340,12 @@ static napi_value feed(napi_env env, napi_callback_info info) {
 static napi_value resume(napi_env env, napi_callback_info info) {
   ARGUMENTS(2);
   rewriter *r = object_of(env, given[0], &rewriter_tag);
-  if (!r || !r->stream) return r ? throw_type(env, "the rewriter was freed") : NULL;
+  if (!r) return NULL;
   const bool has_failed = read_bool(env, given[1]);
+  if (!r->stream) {
+    end_call(r);
+    return has_failed ? NULL : throw_type(env, "the rewriter was freed");
+  }
   r->unit = NULL;
   const hpar_status status = hpar_rewriter_resume(r->stream, has_failed ? HPAR_ERROR_CALLBACK : HPAR_OK);
   if (!has_failed) return leave(env, r, status);
@@ -353,6 +360,7 @@ static napi_value free_now(napi_env env, napi_callback_info info) {
   if (!r) return NULL;
   hpar_rewriter *stream = r->stream;
   r->stream = NULL;
+  r->is_freed = true;
   r->unit = NULL;
   hpar_rewriter_destroy(stream); /* at once, or when the running call returns */
   return NULL;

@@ -287,7 +287,8 @@ class HTMLRewriter {
     this._ends = new Map();
     this._lastEnd = 0;
     this._pending = null;
-    this._native = native.newRewriter((kind, number, text, isLast) => this._dispatch(kind, number, text, isLast));
+    this._callback = (kind, number, text, isLast) => this._dispatch(kind, number, text, isLast);
+    this._native = native.newRewriter(this._callback);
   }
 
   on(selector, handlers) {
@@ -361,9 +362,11 @@ class HTMLRewriter {
   async _run(chunk) {
     let [output, isWaiting] = native.feed(this._native, chunk);
     while (isWaiting) {
-      if (output) this._sink(output);
+      const pending = Promise.resolve(this._pending);
+      pending.catch(() => {}); // a sink that throws ends the wait
       try {
-        await this._pending;
+        if (output) this._sink(output);
+        await pending;
       } catch (error) {
         native.resume(this._native, true);
         throw error;

@@ -132,3 +132,30 @@ test('parse', () => {
   assert.strictEqual(parse(new Uint8Array([0xe9])).textContent, '\u00e9');
   assert.strictEqual(parse('').textContent, '');
 });
+
+test('the garbage collector takes rewriters', async () => {
+  require('node:v8').setFlagsFromString('--expose-gc');
+  const collect = require('node:vm').runInNewContext('gc');
+  const made = [];
+  for (let i = 0; i < 100; i++) {
+    const rewriter = new HTMLRewriter(() => {}).on('p', { element: () => later() });
+    await rewriter.write(Buffer.from('<p>'));
+    await rewriter.end();
+    made.push(new WeakRef(rewriter));
+  }
+  for (let i = 0; i < 5; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+  }
+  assert.ok(made.filter((reference) => reference.deref()).length < 10);
+});
+
+test('a sink that throws while a handler waits, and writing after free', async () => {
+  const throwing = new HTMLRewriter(() => { throw new Error('full'); });
+  throwing.on('p', { element: () => later() });
+  await assert.rejects(throwing.write(Buffer.from(`${'text '.repeat(100000)}<p>`)), /full/);
+  const freed = new HTMLRewriter(() => {});
+  await freed.write(Buffer.from('<p><a>'));
+  freed.free();
+  await assert.rejects(freed.write(Buffer.from('<a>')), /freed/);
+});
