@@ -363,6 +363,10 @@ static napi_value free_now(napi_env env, napi_callback_info info) {
   r->is_freed = true;
   r->unit = NULL;
   hpar_rewriter_destroy(stream); /* at once, or when the running call returns */
+  if (!r->is_running) {
+    hpar_rules_destroy(r->rules);
+    r->rules = NULL;
+  }
   return NULL;
 }
 

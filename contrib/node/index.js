@@ -357,6 +357,7 @@ class HTMLRewriter {
 
   async end() {
     await this._run(null);
+    native.free(this._native); // the collector does not know how much it holds
   }
 
   async _run(chunk) {

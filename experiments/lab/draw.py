@@ -20,7 +20,7 @@ MARKS = ["o", "s", "^", "D", "v", "P", "X"]
 HATCHES = ["", "//", "..", "xx", "\\\\", "++", "oo"]
 
 matplotlib.rcParams.update({
-    "svg.hashsalt": "hpar", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
+    "svg.hashsalt": "hpar", "svg.fonttype": "none", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
     "axes.axisbelow": True, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "legend.frameon": False,
     "errorbar.capsize": 2, "hatch.linewidth": 0.6, "lines.markersize": 4.5, "pdf.fonttype": 42})
 
