@@ -31,8 +31,8 @@ BUNDLED = os.path.join(HERE, "library")
 ROOT = BUNDLED if os.path.isdir(BUNDLED) else os.path.dirname(HERE)
 LIBRARY = os.environ.get("HPAR_LIBRARY")
 
-# Parts of src/ that are not in the library.
-OUTSIDE = ("programs",)
+# The parts of src/ that the extension needs: all but the programs, of which it has the reader of web archives.
+PROGRAMS, ARCHIVES = "programs", "warc"
 FLAGS = ["-std=c11", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fstack-protector", "-falign-functions=64",
          "-fno-semantic-interposition", "-pthread"]
 DEFINITIONS = ["-D_GNU_SOURCE", "-DHPAR_STATIC", "-DHPAR_PARALLEL=1", "-DHPAR_HWLOC=0", "-DHPAR_IDN=0"]
@@ -47,12 +47,17 @@ def read_version():
 
 
 def library_sources():
-    """The C files of the library with the parallel parser."""
+    """The C files of the library with the parallel parser, and of the reader of web archives."""
     paths = sorted(glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True))
     names = [os.path.relpath(path, os.path.join(ROOT, "src")) for path in paths]
-    return [name for name in names
-            if not name.startswith(tuple(folder + os.sep for folder in OUTSIDE))
-            and name != os.path.join("session", "config_sequential.c")]
+    return [name for name in names if name.split(os.sep)[0] != PROGRAMS or name.split(os.sep)[1] == ARCHIVES]
+
+
+def is_available(header):
+    """Whether the compiler finds a header."""
+    command = [*shlex.split(os.environ.get("CC", "cc")), *shlex.split(os.environ.get("CFLAGS", "")), "-E", "-x", "c", "-"]
+    done = subprocess.run(command, input=f"#include <{header}>", text=True, capture_output=True)
+    return done.returncode == 0
 
 
 class BuildExtension(build_ext):
@@ -62,12 +67,18 @@ class BuildExtension(build_ext):
         if LIBRARY:
             ext.extra_objects = [LIBRARY]
         else:
-            ext.extra_objects = self.compile_library(os.path.join(self.build_temp, "library"))
+            packed = is_available("zlib.h")
+            if packed:
+                ext.extra_link_args.append("-lz")
+            else:
+                print("zlib.h not found (Debian: zlib1g-dev): hpar.warc reads archives without compression only")
+            more = [f"-DHPAR_ZLIB={int(packed)}"]
+            ext.extra_objects = self.compile_library(os.path.join(self.build_temp, "library"), more)
         super().build_extension(ext)
 
-    def compile_library(self, folder):
+    def compile_library(self, folder, definitions):
         compiler = shlex.split(os.environ.get("CC", "cc"))
-        flags = FLAGS + DEFINITIONS + [f"-I{path}" for path in INCLUDES] + shlex.split(os.environ.get("CFLAGS", ""))
+        flags = FLAGS + DEFINITIONS + definitions + [f"-I{path}" for path in INCLUDES] + shlex.split(os.environ.get("CFLAGS", ""))
 
         def compile_source(name):
             source = os.path.join(ROOT, "src", name)
@@ -81,9 +92,9 @@ class BuildExtension(build_ext):
             return list(pool.map(compile_source, library_sources()))
 
 
-# The libraries of glibc that PEP 600 lets a wheel need.
-GLIBC = {b"libc.so.6", b"libm.so.6", b"libpthread.so.0", b"libdl.so.2", b"librt.so.1", b"ld-linux-x86-64.so.2",
-         b"ld-linux-aarch64.so.1"}
+# Those of glibc that PEP 600 lets a wheel need, and zlib, which auditwheel's policies list.
+USUAL = {b"libc.so.6", b"libm.so.6", b"libpthread.so.0", b"libdl.so.2", b"librt.so.1", b"ld-linux-x86-64.so.2",
+         b"ld-linux-aarch64.so.1", b"libz.so.1"}
 
 
 def needed_libraries(elf):
@@ -110,7 +121,7 @@ class Wheel(bdist_wheel):
             with open(built[0], "rb") as file:
                 elf = file.read()
             versions = [int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)", elf)]
-            if versions and needed_libraries(elf) <= GLIBC:
+            if versions and needed_libraries(elf) <= USUAL:
                 platform = platform.replace("linux", f"manylinux_2_{max(17, *versions)}")
         return python, abi, platform
 
@@ -121,8 +132,10 @@ class SourceDistribution(sdist):
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
         library = os.path.join(base_dir, "library")
-        ignore = shutil.ignore_patterns(*OUTSIDE, "*.md", "*.in", "*.map")
+        ignore = shutil.ignore_patterns(PROGRAMS, "*.md", "*.in", "*.map")
         shutil.copytree(os.path.join(ROOT, "src"), os.path.join(library, "src"), ignore=ignore)
+        archives = os.path.join("src", PROGRAMS, ARCHIVES)
+        shutil.copytree(os.path.join(ROOT, archives), os.path.join(library, archives), ignore=ignore)
         shutil.copytree(os.path.join(ROOT, "include"), os.path.join(library, "include"))
         license_file = os.path.join(ROOT, "LICENSE")
         if os.path.exists(license_file):

@@ -34,6 +34,9 @@ if test -n "$sanitizers"; then
 fi
 HPAR_LIBRARY=$build/libhpar_python.a
 HPAR_LINK=$(sed -n 's/^Libs.private: //p' "$build/hpar.pc" | sed 's/-lm//')
+for name in ZLIB LIBDEFLATE ZSTD BROTLI; do # of the reader of web archives
+  HPAR_LINK="$HPAR_LINK $(cached "HPAR_PC_${name}_LDFLAGS" | tr ';' ' ')"
+done
 export CC CFLAGS LDFLAGS HPAR_LIBRARY HPAR_LINK
 
 cd "$source/python"

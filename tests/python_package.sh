@@ -34,7 +34,7 @@ done
 $python -m venv "$top/venv"
 "$top/venv/bin/pip" install -q --disable-pip-version-check --no-index "$wheel"
 core=$(echo "$top"/venv/lib/python3*/site-packages/hpar/_core.abi3.so)
-needed=$(objdump -p "$core" 2>/dev/null | awk '$1 == "NEEDED" && $2 !~ /^(libc|libpthread|ld-linux.*)\.so/ { print $2 }')
+needed=$(objdump -p "$core" 2>/dev/null | awk '$1 == "NEEDED" && $2 !~ /^(libc|libpthread|libz|ld-linux.*)\.so/ { print $2 }')
 test -z "$needed" || { echo "the wheel needs $needed"; exit 1; }
 # The tag names the glibc of the newest symbol, at least 2.17.
 newest=$(objdump -T "$core" 2>/dev/null | sed -n 's/.*GLIBC_2[.]\([0-9]*\).*/\1/p' | sort -n | tail -n 1)

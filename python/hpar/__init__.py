@@ -13,6 +13,7 @@ never changes unless the program makes it editable. Any number of threads may us
 from collections import abc as _abc
 from typing import Any as _Any
 
+from . import warc
 from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, library_version,
                     parse)
 from .many import parse_many
@@ -24,7 +25,7 @@ from .tables import Table
 __version__ = library_version()
 __all__ = ["Attributes", "Comparison", "Document", "Error", "HTMLParser", "LexborHTMLParser", "LimitError", "Node",
            "Nodes", "Parser", "Profile", "Projection", "Rewriter", "Rules", "Selector", "SelectorError", "Table", "compare",
-           "explain", "library_version", "parse", "parse_async", "parse_many", "profile", "project", "rewrite"]
+           "explain", "library_version", "parse", "parse_async", "parse_many", "profile", "project", "rewrite", "warc"]
 
 for _abstract, _type in ((_abc.MutableMapping, Attributes), (_abc.Sequence, Nodes)):
     getattr(_abstract, "register")(_type)  # by name, because type checkers do not know it

@@ -38,6 +38,9 @@ static PyMethodDef functions[] = {
     {"_start_batch", (PyCFunction)(void (*)(void))hp_py_start_batch, KEYWORDS, NULL},
     {"_load", (PyCFunction)(void (*)(void))hp_py_load, KEYWORDS, NULL},
     {"_start_feed", (PyCFunction)(void (*)(void))hp_py_start_feed, KEYWORDS, NULL},
+    {"_open_archive", hp_py_open_archive, METH_O, NULL},
+    {"_fields", hp_py_fields, METH_O, NULL},
+    {"_message", (PyCFunction)(void (*)(void))hp_py_message, METH_FASTCALL, NULL},
     {"_start_rewrite", (PyCFunction)(void (*)(void))hp_py_start_rewrite, KEYWORDS, NULL},
     {"_rewrite", (PyCFunction)(void (*)(void))hp_py_rewrite, KEYWORDS, NULL},
     {"_inspect", (PyCFunction)(void (*)(void))hp_py_inspect, KEYWORDS, NULL},
@@ -75,7 +78,8 @@ static int execute(PyObject *module) {
       add_type(module, &s->descendants, &hp_py_descendants_spec) &&
       add_type(module, &s->selector, &hp_py_selector_spec) && add_type(module, &s->column, &hp_py_column_spec) &&
       add_type(module, &s->batch, &hp_py_batch_spec) && add_type(module, &s->rules, &hp_py_rules_spec) &&
-      add_type(module, &s->feed, &hp_py_feed_spec) && add_type(module, &s->rewriter, &hp_py_rewriter_spec);
+      add_type(module, &s->feed, &hp_py_feed_spec) && add_type(module, &s->rewriter, &hp_py_rewriter_spec) &&
+      add_type(module, &s->archive, &hp_py_archive_spec);
   for (int i = 0; i < HP_PY_UNITS && fine; i++) fine = add_type(module, &s->units[i], hp_py_unit_specs[i]);
   fine = fine && (s->selectors = PyDict_New()) &&
          add_exception(module, &s->error, "hpar.Error", "The base of the errors of HPar.", NULL, NULL) &&
@@ -91,12 +95,13 @@ static int execute(PyObject *module) {
   return fine ? 0 : -1;
 }
 
-#define STATE_OBJECTS(s)                                                                                           \
-  {                                                                                                                \
-    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->attributes, \
-        (PyObject **)&(s)->children, (PyObject **)&(s)->descendants, (PyObject **)&(s)->selector,                  \
-        (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, (PyObject **)&(s)->feed,    \
-        (PyObject **)&(s)->rewriter, &(s)->error, &(s)->limit_error, &(s)->selector_error, &(s)->selectors         \
+#define STATE_OBJECTS(s)                                                                                               \
+  {                                                                                                                    \
+    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->attributes,     \
+        (PyObject **)&(s)->children, (PyObject **)&(s)->descendants, (PyObject **)&(s)->selector,                      \
+        (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, (PyObject **)&(s)->feed,        \
+        (PyObject **)&(s)->rewriter, (PyObject **)&(s)->archive, &(s)->error, &(s)->limit_error, &(s)->selector_error, \
+        &(s)->selectors                                                                                                \
   }
 
 static int traverse_module(PyObject *module, visitproc visit, void *arg) {

@@ -32,7 +32,7 @@ enum { HP_PY_ELEMENT, HP_PY_ELEMENT_END, HP_PY_TEXT, HP_PY_COMMENT, HP_PY_DOCTYP
 /* The state of one module object. */
 typedef struct hp_py_state {
   PyTypeObject *document, *node, *nodes, *attributes, *children, *descendants, *selector, *column, *batch, *rules,
-      *feed, *rewriter;
+      *feed, *rewriter, *archive;
   PyTypeObject *units[HP_PY_UNITS];
   PyObject *error, *limit_error, *selector_error;
   PyObject *selectors;                 /* dict: text to selector */
@@ -349,6 +349,16 @@ PyObject *hp_py_start_batch(PyObject *module, PyObject *const *arguments, Py_ssi
 
 extern PyType_Spec hp_py_feed_spec;
 PyObject *hp_py_start_feed(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
+/*** archive.c ***/
+
+extern PyType_Spec hp_py_archive_spec;
+PyObject *hp_py_open_archive(PyObject *module, PyObject *max_record);
+/* Returns the fields of a head as a list of (name, value). */
+PyObject *hp_py_fields(PyObject *module, PyObject *head);
+/* Takes a block and a limit. Returns the HTTP message in the block: (problem or None, status, head, encoding or
+ * None, content coding, body). */
+PyObject *hp_py_message(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /*** rewrite.c, units.c ***/
 

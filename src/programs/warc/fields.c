@@ -48,13 +48,19 @@ static bool is_valid(hpar_string value) {
   return true;
 }
 
+hpar_string hp_warc_next_field(hpar_string head, const char **at, hpar_string *value) {
+  hpar_string name;
+  if (!*at) *at = after_first_line(head);
+  while ((name = next_field(at, head.bytes + head.length, value)).length)
+    if (is_valid(*value)) break;
+  return name;
+}
+
 hpar_string hp_warc_field(hpar_string head, const char *name) {
   size_t length = strlen(name);
   hpar_string value, found;
-  const char *end = head.bytes + head.length, *at = after_first_line(head);
-  while ((found = next_field(&at, end, &value)).length) {
-    if (found.length == length && hp_ascii_equal(found.bytes, name, length) && is_valid(value)) return value;
-  }
+  for (const char *at = NULL; (found = hp_warc_next_field(head, &at, &value)).length;)
+    if (found.length == length && hp_ascii_equal(found.bytes, name, length)) return value;
   return (hpar_string){NULL, 0};
 }
 
