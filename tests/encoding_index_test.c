@@ -240,12 +240,12 @@ static bool make_single_byte(const char *name, hp_character *table) {
 
 static unsigned column;
 
-/* Writes a byte of a string literal. A line has at most 119 columns. A digit that would continue an
- * octal escape is one, too. */
+/* Writes a byte of a string literal. A line has at most 1000 columns, because nobody reads it. A
+ * digit that would continue an octal escape is one, too. */
 static void put(unsigned byte) {
   static bool may_continue;
   unsigned char c = (unsigned char)byte;
-  if (column >= 114) {
+  if (column >= 995) {
     puts("\"");
     column = 0;
   }

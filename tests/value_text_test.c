@@ -6,7 +6,7 @@
 #include "check.h"
 #include "support/random.h"
 
-#include "text/references/entities.h"
+#include "text/references/entities.inc"
 #include "text/references/references.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/atom.h"
 #include "base/bytes.h"
-#include "text/references/entities.h"
+#include "text/references/entities.inc"
 
 #include <string.h>
 
