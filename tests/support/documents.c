@@ -345,6 +345,7 @@ const compare_case documents[] = {
     {"<b>a</noscript><i>c", 19, "noscript", false, "utf-8"},
     F("frameset", "a<frame>b<p></frameset><noframes><i></noframes>c"),
     F("svg svg", "<g>a<p>b<title><p>c</title><![CDATA[<d>]]></svg>e"),
+    F("svg svg", "a<html/>b<g/><html/>"),
     F("svg desc", "<g>a<p>b</desc><tr>c"),
     F("svg foreignObject", "<p>a<td>b<svg><p>c"),
     F("math math", "<mi>a<p>b<mo><b>c</mi>d"),
