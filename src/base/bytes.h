@@ -3,6 +3,7 @@
 
 /* Bytes as numbers, as ASCII and as UTF-8. */
 
+#include <hpar/node.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,12 +52,43 @@ static inline bool hp_ascii_is_white(char c) {
 
 static inline bool hp_ascii_is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
+/* Returns the value of a hexadecimal digit, or -1. */
+static inline int hp_hex_value(char c) {
+  if (hp_ascii_is_digit(c)) return c - '0';
+  return (unsigned char)((c | 0x20) - 'a') < 6 ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+/* Returns true if all bytes are below 0x80. */
+static inline bool hp_is_ascii(const char *at, size_t length) {
+  uint64_t all = 0, word;
+  for (; length >= sizeof word; at += sizeof word, length -= sizeof word) {
+    memcpy(&word, at, sizeof word);
+    all |= word;
+  }
+  while (length--) all |= (unsigned char)*at++;
+  return !(all & UINT64_C(0x8080808080808080));
+}
+
 /* Returns whether the first `length` bytes of `a` and `b` are equal. Ignores the case of ASCII
  * letters. */
 static inline bool hp_ascii_equal(const char *a, const char *b, size_t length) {
   for (size_t i = 0; i < length; i++)
     if (a[i] != b[i] && hp_ascii_lower(a[i]) != hp_ascii_lower(b[i])) return false;
   return true;
+}
+
+/* Returns true if the string is `word`, which is in lower case. Ignores the case of the string.
+ * Inlined calls compare with a constant first. */
+static inline bool hp_is_word(hpar_string s, const char *word) {
+  if (s.length != strlen(word)) return false;
+  return !memcmp(s.bytes, word, strlen(word)) || hp_ascii_equal(s.bytes, word, s.length);
+}
+
+/* Returns the string without white space around it. */
+static inline hpar_string hp_trim(hpar_string s) {
+  while (s.length && hp_ascii_is_white(*s.bytes)) s.bytes++, s.length--;
+  while (s.length && hp_ascii_is_white(s.bytes[s.length - 1])) s.length--;
+  return s;
 }
 
 /* Returns the same for two strings that end with a NUL. */

@@ -93,3 +93,16 @@ void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t i
   const unsigned shift = *capacity < LONG ? 2 : *capacity < VERY_LONG ? 3 : 4;
   return grow(items, capacity, *capacity + (size_t)(*capacity >> shift), need, item_size, unwind);
 }
+
+bool hp_reserve(void *items, uint32_t *capacity, size_t need, size_t item_size) {
+  if (need <= *capacity) return true;
+  size_t room = *capacity ? 2 * (size_t)*capacity : 16;
+  if (room < need) room = need;
+  if (room > UINT32_MAX || room > SIZE_MAX / item_size) return false;
+  void *old, *made;
+  memcpy(&old, items, sizeof old);
+  if (!(made = hp_reallocate(old, room * item_size))) return false;
+  memcpy(items, &made, sizeof made);
+  *capacity = (uint32_t)room;
+  return true;
+}

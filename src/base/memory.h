@@ -96,4 +96,8 @@ void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t i
     }                                                                                           \
   } while (0)
 
+/* Does the same for `items`, the address of an array, without unwinding: returns false when memory
+ * is short. */
+HP_SHARED bool hp_reserve(void *items, uint32_t *capacity, size_t need, size_t item_size);
+
 #endif

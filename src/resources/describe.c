@@ -1,63 +1,39 @@
 #include "resources/describe.h"
 
 #include "base/bytes.h"
+#include "base/call.h"
+#include "base/memory.h"
 #include "base/process.h"
 #include "dom/value.h"
 #include "resources/imports.h"
-#include "resources/values.h"
 
 #include <string.h>
 
 /*** values of attributes ***/
 
-const uint8_t hp_resource_attributes[HP_KNOWN_ATOMS] = {
-    [HP_ATOM_AS] = HP_RESOURCE_AS,
-    [HP_ATOM_ASYNC] = HP_RESOURCE_ASYNC,
-    [HP_ATOM_BACKGROUND] = HP_RESOURCE_BACKGROUND,
-    [HP_ATOM_CHARSET] = HP_RESOURCE_CHARSET,
-    [HP_ATOM_CONTENT] = HP_RESOURCE_CONTENT,
-    [HP_ATOM_CROSSORIGIN] = HP_RESOURCE_CROSSORIGIN,
-    [HP_ATOM_DATA] = HP_RESOURCE_DATA,
-    [HP_ATOM_DEFER] = HP_RESOURCE_DEFER,
-    [HP_ATOM_DISABLED] = HP_RESOURCE_DISABLED,
-    [HP_ATOM_FETCHPRIORITY] = HP_RESOURCE_FETCHPRIORITY,
-    [HP_ATOM_FOR] = HP_RESOURCE_FOR,
-    [HP_ATOM_HREF] = HP_RESOURCE_HREF,
-    [HP_ATOM_HTTP_EQUIV] = HP_RESOURCE_HTTP_EQUIV,
-    [HP_ATOM_INTEGRITY] = HP_RESOURCE_INTEGRITY,
-    [HP_ATOM_LOADING] = HP_RESOURCE_LOADING,
-    [HP_ATOM_MEDIA] = HP_RESOURCE_MEDIA,
-    [HP_ATOM_NAME] = HP_RESOURCE_NAME,
-    [HP_ATOM_NONCE] = HP_RESOURCE_NONCE,
-    [HP_ATOM_REFERRERPOLICY] = HP_RESOURCE_REFERRERPOLICY,
-    [HP_ATOM_REL] = HP_RESOURCE_REL,
-    [HP_ATOM_SIZES] = HP_RESOURCE_SIZES,
-    [HP_ATOM_SRC] = HP_RESOURCE_SRC,
-    [HP_ATOM_SRCSET] = HP_RESOURCE_SRCSET,
-    [HP_ATOM_TITLE] = HP_RESOURCE_TITLE,
-    [HP_ATOM_TYPE] = HP_RESOURCE_TYPE,
-    [HP_ATOM_ADJUSTED_XLINK_HREF] = HP_RESOURCE_XLINK_HREF,
-};
-
-typedef struct named_attribute {
-  const char *name;
-  hp_resource_attribute attribute;
-} named_attribute;
+#define NOTHING(...)
+#define OF_ATOM(attribute, ...) [HP_ATOM_##attribute] = HP_RESOURCE_##attribute,
+const uint8_t hp_resource_attributes[HP_KNOWN_ATOMS] = {HP_RESOURCE_ATTRIBUTE_NAMES(OF_ATOM, OF_ATOM, NOTHING)};
 
 /* Returns the attribute of a name that has no fixed atom. Most such names differ in length. */
 static hp_resource_attribute find_unknown(const char *name, size_t length) {
-  static const named_attribute names[] = {
-      {"event", HP_RESOURCE_EVENT},       {"imagesizes", HP_RESOURCE_IMAGESIZES},
-      {"poster", HP_RESOURCE_POSTER},     {"imagesrcset", HP_RESOURCE_IMAGESRCSET},
-      {"language", HP_RESOURCE_LANGUAGE}, {"shadowrootmode", HP_RESOURCE_SHADOWROOTMODE},
-      {"nomodule", HP_RESOURCE_NOMODULE}, {"srcdoc", HP_RESOURCE_SRCDOC},
-  };
-  enum { LENGTHS = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11 | 1 << 14 };
+#define OF_NAME(attribute, name) {name, HP_RESOURCE_##attribute},
+#define LENGTH(attribute, name) | 1 << (sizeof name - 1)
+  static const struct {
+    const char *name;
+    hp_resource_attribute attribute;
+  } names[] = {HP_RESOURCE_ATTRIBUTE_NAMES(NOTHING, NOTHING, OF_NAME)};
+  enum { LENGTHS = 0 HP_RESOURCE_ATTRIBUTE_NAMES(NOTHING, NOTHING, LENGTH) };
   if (length > 14 || !(LENGTHS >> length & 1)) return HP_RESOURCE_OTHER;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strlen(names[i].name) == length && !memcmp(names[i].name, name, length)) return names[i].attribute;
   return HP_RESOURCE_OTHER;
 }
+
+#undef NOTHING
+#undef OF_ATOM
+#undef OF_NAME
+#undef LENGTH
 
 hp_resource_attribute hp_resource_attribute_of(hp_atom atom, const char *name, size_t length) {
   return atom < HP_KNOWN_ATOMS ? (hp_resource_attribute)hp_resource_attributes[atom] : find_unknown(name, length);
@@ -84,61 +60,39 @@ void hp_set_deferred_values(const hp_tree_view *view, const hp_attributes *block
 
 /*** descriptions ***/
 
-static hpar_string trim(hpar_string s) {
-  while (s.length && hp_ascii_is_white(*s.bytes)) s.bytes++, s.length--;
-  while (s.length && hp_ascii_is_white(s.bytes[s.length - 1])) s.length--;
-  return s;
-}
-
 static inline bool begins_with(hpar_string s, const char *word) {
   size_t length = strlen(word);
   return s.length >= length && hp_ascii_equal(s.bytes, word, length);
-}
-
-static bool is_one_of(hpar_string s, const char *const *words) {
-  for (; *words; words++)
-    if (hp_is_word(s, *words)) return true;
-  return false;
 }
 
 /* Returns a MIME type without its parameters. */
 static hpar_string essence(hpar_string type) {
   const char *semicolon = type.length ? memchr(type.bytes, ';', type.length) : NULL;
   if (semicolon) type.length = (size_t)(semicolon - type.bytes);
-  return trim(type);
+  return hp_trim(type);
 }
 
 /*** types ***/
 
+/* Returns true if JavaScript has this type after "text/", or after "application/". */
 //§ javascript-mime-type
-static bool is_script_type(hpar_string type) {
-  static const char *const types[] = {"text/javascript",
-                                      "application/javascript",
-                                      "application/ecmascript",
-                                      "application/x-ecmascript",
-                                      "application/x-javascript",
-                                      "text/ecmascript",
-                                      "text/javascript1.0",
-                                      "text/javascript1.1",
-                                      "text/javascript1.2",
-                                      "text/javascript1.3",
-                                      "text/javascript1.4",
-                                      "text/javascript1.5",
-                                      "text/jscript",
-                                      "text/livescript",
-                                      "text/x-ecmascript",
-                                      "text/x-javascript",
-                                      NULL};
-  return hp_is_usual_script_type(type) || is_one_of(type, types);
+static bool is_script_subtype(hpar_string type, bool of_text) {
+  static const char *const names[] = {"ecmascript",    "javascript",    "x-ecmascript",  "x-javascript",
+                                      "javascript1.0", "javascript1.1", "javascript1.2", "javascript1.3",
+                                      "javascript1.4", "javascript1.5", "jscript",       "livescript"};
+  for (size_t i = 0; i < (of_text ? sizeof names / sizeof *names : 4); i++)
+    if (hp_is_word(type, names[i])) return true;
+  return false;
 }
 
-/* Returns true for a `language` that makes a script run: "text/" before it is a script type. */
-static bool is_script_language(hpar_string language) {
-  char type[32] = "text/";
-  if (language.length > sizeof type - 5) return false;
-  memcpy(type + 5, language.bytes, language.length);
-  return is_script_type((hpar_string){type, language.length + 5});
+bool hp_is_script_type(hpar_string type) {
+  const bool is_text = begins_with(type, "text/");
+  const size_t prefix = is_text ? 5 : 12;
+  if (!is_text && !begins_with(type, "application/")) return false;
+  return is_script_subtype((hpar_string){type.bytes + prefix, type.length - prefix}, is_text);
 }
+
+bool hp_is_script_language(hpar_string language) { return is_script_subtype(language, true); }
 
 static bool is_font_type(hpar_string type) {
   return begins_with(type, "font/") || begins_with(type, "application/font-") ||
@@ -151,7 +105,7 @@ static bool is_preload(hpar_string as, hpar_string type) {
   if (hp_is_word(as, "fetch")) return true;
   if (hp_is_word(as, "image")) return !type.length || begins_with(type, "image/");
   if (hp_is_word(as, "style")) return !type.length || hp_is_word(type, "text/css");
-  if (hp_is_word(as, "script")) return !type.length || is_script_type(type);
+  if (hp_is_word(as, "script")) return !type.length || hp_is_script_type(type);
   if (hp_is_word(as, "font")) return !type.length || is_font_type(type);
   return hp_is_word(as, "track") && (!type.length || hp_is_word(type, "text/vtt"));
 }
@@ -159,13 +113,13 @@ static bool is_preload(hpar_string as, hpar_string type) {
 /* Returns true if each media query of the list is "not all". */
 static bool matches_nothing(hpar_string media) {
   static const char all[] = "all";
-  if (!media.bytes || !trim(media).length) return false;
+  if (!media.bytes || !hp_trim(media).length) return false;
   for (size_t at = 0; at <= media.length;) {
     const char *from = media.bytes + at, *comma = memchr(from, ',', media.length - at);
-    hpar_string query = trim((hpar_string){from, comma ? (size_t)(comma - from) : media.length - at});
+    hpar_string query = hp_trim((hpar_string){from, comma ? (size_t)(comma - from) : media.length - at});
     at += (comma ? (size_t)(comma - from) : media.length - at) + 1;
     if (!begins_with(query, "not") || query.length < 7 || !hp_ascii_is_white(query.bytes[3])) return false;
-    if (!hp_is_word(trim((hpar_string){query.bytes + 3, query.length - 3}), all)) return false;
+    if (!hp_is_word(hp_trim((hpar_string){query.bytes + 3, query.length - 3}), all)) return false;
   }
   return true;
 }
@@ -180,6 +134,15 @@ static hpar_string next_word(hpar_string *list) {
 
 /*** elements ***/
 
+const uint8_t hp_resource_names[HP_KNOWN_ATOMS] = {
+    [HP_ATOM_SCRIPT] = 1, [HP_ATOM_LINK] = 1,   [HP_ATOM_IMG] = 1,           [HP_ATOM_IMAGE] = 1, [HP_ATOM_INPUT] = 1,
+    [HP_ATOM_VIDEO] = 1,  [HP_ATOM_STYLE] = 1,  [HP_ATOM_BASE] = 1,          [HP_ATOM_META] = 1,  [HP_ATOM_IFRAME] = 1,
+    [HP_ATOM_FRAME] = 1,  [HP_ATOM_OBJECT] = 1, [HP_ATOM_EMBED] = 1,         [HP_ATOM_AUDIO] = 1, [HP_ATOM_TRACK] = 1,
+    [HP_ATOM_SOURCE] = 1, [HP_ATOM_USE] = 1,    [HP_ATOM_FEIMAGE_MIXED] = 1, [HP_ATOM_BODY] = 2,  [HP_ATOM_TABLE] = 2,
+    [HP_ATOM_THEAD] = 2,  [HP_ATOM_TBODY] = 2,  [HP_ATOM_TFOOT] = 2,         [HP_ATOM_TR] = 2,    [HP_ATOM_TD] = 2,
+    [HP_ATOM_TH] = 2,
+};
+
 /* Reports the resource unless it is NULL. */
 static bool report(const hp_described *d, const hpar_resource *resource) {
   return !resource || d->callback(resource, d->context);
@@ -190,27 +153,28 @@ static bool report_url(const hp_described *d, hpar_resource_kind kind, hpar_stri
 }
 
 static hpar_string svg_href(const hp_described *d) {
-  return hp_described_value(d, hp_has_value(d->values, HP_RESOURCE_HREF) ? HP_RESOURCE_HREF : HP_RESOURCE_XLINK_HREF);
+  return hp_described_value(d, hp_has_value(d->values, HP_RESOURCE_HREF) ? HP_RESOURCE_HREF
+                                                                         : HP_RESOURCE_ADJUSTED_XLINK_HREF);
 }
 
-/* Returns true if the attributes `for` and `event` let the script run. */
-static bool runs_at_load(const hp_resource_values *values) {
-  if (!hp_has_value(values, HP_RESOURCE_FOR) || !hp_has_value(values, HP_RESOURCE_EVENT)) return true;
-  hpar_string event = trim(hp_resource_value(values, HP_RESOURCE_EVENT));
-  if (!hp_is_word(trim(hp_resource_value(values, HP_RESOURCE_FOR)), "window")) return false;
-  return hp_is_word(event, "onload") || hp_is_word(event, "onload()");
+bool hp_runs_at_load(hpar_string target, hpar_string event) {
+  event = hp_trim(event);
+  return hp_is_word(hp_trim(target), "window") && (hp_is_word(event, "onload") || hp_is_word(event, "onload()"));
 }
 
 //§ prepare-the-script-element
 hpar_resource_kind hp_uncommon_script_kind(const hp_resource_values *values) {
-  hpar_string given = hp_resource_value(values, HP_RESOURCE_TYPE), type = trim(given);
+  hpar_string given = hp_resource_value(values, HP_RESOURCE_TYPE), type = hp_trim(given);
   hpar_string language = hp_resource_value(values, HP_RESOURCE_LANGUAGE);
   bool has_type = hp_has_value(values, HP_RESOURCE_TYPE);
   if (hp_is_word(type, "module")) return HPAR_RESOURCE_MODULE;
-  if (given.length && !is_script_type(type)) return HPAR_RESOURCE_KINDS;
-  if (!has_type && language.length && !is_script_language(language)) return HPAR_RESOURCE_KINDS;
-  if (hp_has_value(values, HP_RESOURCE_NOMODULE) || !runs_at_load(values)) return HPAR_RESOURCE_KINDS;
-  return HPAR_RESOURCE_SCRIPT;
+  if (given.length && !hp_is_script_type(type)) return HPAR_RESOURCE_KINDS;
+  if (!has_type && language.length && !hp_is_script_language(language)) return HPAR_RESOURCE_KINDS;
+  if (hp_has_value(values, HP_RESOURCE_NOMODULE)) return HPAR_RESOURCE_KINDS;
+  if (!hp_has_value(values, HP_RESOURCE_FOR) || !hp_has_value(values, HP_RESOURCE_EVENT)) return HPAR_RESOURCE_SCRIPT;
+  return hp_runs_at_load(hp_resource_value(values, HP_RESOURCE_FOR), hp_resource_value(values, HP_RESOURCE_EVENT))
+             ? HPAR_RESOURCE_SCRIPT
+             : HPAR_RESOURCE_KINDS;
 }
 
 static bool is_inline_type(hpar_string type) { return hp_is_word(type, "module") || hp_is_word(type, "importmap"); }
@@ -219,20 +183,20 @@ bool hp_may_be_inline_script(const hp_attributes *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const hp_attribute *item = &block->items[i];
     if (item->name == HP_ATOM_TYPE)
-      return hp_is_deferred(block, i) || is_inline_type(trim((hpar_string){item->value, item->length}));
+      return hp_is_deferred(block, i) || is_inline_type(hp_trim((hpar_string){item->value, item->length}));
   }
   return false;
 }
 
 bool hp_is_inline_script(const hp_resource_values *values) {
-  return !hp_has_value(values, HP_RESOURCE_SRC) && is_inline_type(trim(hp_resource_value(values, HP_RESOURCE_TYPE)));
+  return !hp_has_value(values, HP_RESOURCE_SRC) && is_inline_type(hp_trim(hp_resource_value(values, HP_RESOURCE_TYPE)));
 }
 
 /* Reports the imports of a module, or an import map. */
 static bool describe_inline_script(const hp_described *d) {
   const hpar_string none = {NULL, 0};
   if (!d->sheet.length) return true;
-  if (!hp_is_word(trim(hp_described_value(d, HP_RESOURCE_TYPE)), "module")) {
+  if (!hp_is_word(hp_trim(hp_described_value(d, HP_RESOURCE_TYPE)), "module")) {
     hpar_resource *map = hp_begin_url(d, HPAR_RESOURCE_IMPORT_MAP, none);
     map->content = d->sheet;
     return report(d, map);
@@ -647,4 +611,149 @@ hp_shadow_root hp_is_shadow_root(const hp_tree_view *view, hp_ref template) {
   if (!hp_is_word(mode, "open") && !hp_is_word(mode, "closed")) return HP_SHADOW_NO;
   if (!parent) return HP_SHADOW_UNSURE;
   return is_host(view, parent) ? HP_SHADOW_YES : HP_SHADOW_NO;
+}
+
+/*** the resources of a finished tree ***/
+
+/* An audio or video element that the walk has passed. */
+typedef struct passed_media {
+  hp_ref element;
+  unsigned bits; /* hp_media_of */
+} passed_media;
+
+typedef struct walk {
+  hp_tree_view view;
+  hpar_resource_callback callback;
+  void *context;
+  /* The subtrees that the walk is in. Those above [0] are contents of templates. */
+  hp_ref tops[HP_MAX_SHADOW_DEPTH + 1], templates[HP_MAX_SHADOW_DEPTH + 1];
+  unsigned depth;
+  /* Among them are the media elements around the current node, from the outside to the inside. Each
+   * is read once, so that many source elements in one with many attributes take linear time. */
+  passed_media *media;
+  uint32_t media_count, media_capacity;
+  hpar_status status;
+} walk;
+
+static bool report_to_caller(const hpar_resource *resource, void *context) {
+  walk *w = context;
+  w->status = w->callback(resource, w->context);
+  return w->status == HPAR_OK;
+}
+
+/* Returns the node after `node`. Returns from the contents of a template to its next sibling. */
+static hp_ref next_node(walk *w, hp_ref node) {
+  hp_ref next = hpar_node_walk(w->view.document, w->tops[w->depth], node);
+  while (!next && w->depth) {
+    hp_ref template = w->templates[w->depth--];
+    next = hpar_node_walk(w->view.document, w->tops[w->depth], template);
+  }
+  return next;
+}
+
+/* Enters the contents of a template that are a shadow root. Returns their first node, or 0. */
+static hp_ref enter_shadow_root(walk *w, hp_ref template) {
+  hp_ref contents = hpar_node_template_contents(w->view.document, template);
+  hp_ref first = hpar_node_first_child(w->view.document, contents);
+  if (!first || w->depth == HP_MAX_SHADOW_DEPTH || hp_is_shadow_root(&w->view, template) != HP_SHADOW_YES) return 0;
+  w->depth++;
+  w->tops[w->depth] = contents;
+  w->templates[w->depth] = template;
+  return first;
+}
+
+static unsigned read_media(const walk *w, hp_ref media) {
+  hp_resource_values values;
+  hp_read_resource_values(&w->view, media, &values);
+  return hp_media_of(&values);
+}
+
+/* Returns false if memory is short. */
+static bool pass_media(walk *w, hp_ref media) {
+  if (!hp_reserve(&w->media, &w->media_capacity, (size_t)w->media_count + 1, sizeof *w->media)) {
+    w->status = HPAR_ERROR_MEMORY;
+    return false;
+  }
+  w->media[w->media_count++] = (passed_media){media, read_media(w, media)};
+  return true;
+}
+
+/* Reports the resource of a source element in a media element. The elements that the walk has
+ * passed after its parent are not around it. */
+static bool report_source(walk *w, hp_ref source) {
+  hp_ref media = hp_media_around(&w->view, source);
+  if (!media) return true;
+  while (w->media_count && w->media[w->media_count - 1].element != media) w->media_count--;
+  unsigned bits = w->media_count ? w->media[w->media_count - 1].bits : read_media(w, media);
+  return hp_describe_source_in(&w->view, source, media, bits, (hp_resource_origin){0, 0, 0}, report_to_caller, w);
+}
+
+/* Returns true if an element of the tree has the attribute. Pages have many cells. */
+static bool has_background(const walk *w, const hp_node *node) {
+  if (!node->attributes) return false;
+  const hp_attributes *block = hp_at(w->view.document->range.base, node->attributes);
+  for (uint32_t i = 0; i < block->count; i++)
+    if (block->items[i].name == HP_ATOM_BACKGROUND) return true;
+  return false;
+}
+
+/* Reports the resources of an element. Returns false if the walk ends. */
+static bool visit_element(walk *w, hp_ref element, const hp_node *node) {
+  if (!hp_may_have_resources(node->name) && (!hp_may_have_background(node->name) || !has_background(w, node)))
+    return true;
+  if (node->ns == HPAR_NAMESPACE_HTML) {
+    if (node->name == HP_ATOM_SOURCE) return report_source(w, element);
+    if ((node->name == HP_ATOM_AUDIO || node->name == HP_ATOM_VIDEO) && node->first && !pass_media(w, element))
+      return false;
+  }
+  return hp_describe_resources(&w->view, element, (hp_resource_origin){0, 0, 0}, report_to_caller, w);
+}
+
+hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
+                           void *context) {
+  if (!document || !callback) return HPAR_ERROR_ARGUMENT;
+  walk w = {.view = {document, document->input.bytes, NULL}, .callback = callback, .context = context, .tops = {top}};
+  hp_begin_use(&document->use);
+  for (hp_ref at = top; at;) {
+    const hp_node *node = hp_node_at(document->range.base, at);
+    hp_ref inside = 0;
+    if (node->kind == HPAR_NODE_ELEMENT) {
+      if (node->flags & HP_FLAG_TEMPLATE)
+        inside = enter_shadow_root(&w, at);
+      else if (!visit_element(&w, at, node))
+        break;
+    }
+    at = inside ? inside : next_node(&w, at);
+  }
+  hp_document_end_use(document);
+  hp_free(w.media);
+  return hp_end_of_walk(w.status);
+}
+
+const char *hpar_resource_kind_name(size_t kind) {
+  static const char *const names[HPAR_RESOURCE_KINDS] = {[HPAR_RESOURCE_SCRIPT] = "script",
+                                                         [HPAR_RESOURCE_MODULE] = "module",
+                                                         [HPAR_RESOURCE_STYLE] = "style",
+                                                         [HPAR_RESOURCE_IMPORT] = "import",
+                                                         [HPAR_RESOURCE_IMAGE] = "image",
+                                                         [HPAR_RESOURCE_POSTER] = "poster",
+                                                         [HPAR_RESOURCE_PRELOAD] = "preload",
+                                                         [HPAR_RESOURCE_MODULE_PRELOAD] = "modulepreload",
+                                                         [HPAR_RESOURCE_PRECONNECT] = "preconnect",
+                                                         [HPAR_RESOURCE_DNS_PREFETCH] = "dns-prefetch",
+                                                         [HPAR_RESOURCE_ICON] = "icon",
+                                                         [HPAR_RESOURCE_MANIFEST] = "manifest",
+                                                         [HPAR_RESOURCE_BASE] = "base",
+                                                         [HPAR_RESOURCE_POLICY] = "policy",
+                                                         [HPAR_RESOURCE_REFERRER] = "referrer",
+                                                         [HPAR_RESOURCE_VIEWPORT] = "viewport",
+                                                         [HPAR_RESOURCE_FRAME] = "frame",
+                                                         [HPAR_RESOURCE_OBJECT] = "object",
+                                                         [HPAR_RESOURCE_MEDIA] = "media",
+                                                         [HPAR_RESOURCE_TRACK] = "track",
+                                                         [HPAR_RESOURCE_PREFETCH] = "prefetch",
+                                                         [HPAR_RESOURCE_REFRESH] = "refresh",
+                                                         [HPAR_RESOURCE_MODULE_IMPORT] = "module-import",
+                                                         [HPAR_RESOURCE_IMPORT_MAP] = "importmap"};
+  return kind < HPAR_RESOURCE_KINDS ? names[kind] : NULL;
 }

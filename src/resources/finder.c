@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "dom/value.h"
-#include "resources/describe.h"
 #include "text/position.h"
 
 #include <stdlib.h>
@@ -86,7 +85,7 @@ static inline void forget_values(hp_finder *f) {
   const uint64_t usual = HP_RESOURCE_BIT(HP_RESOURCE_SRC) | HP_RESOURCE_BIT(HP_RESOURCE_TYPE);
   hp_put_string(&f->values.resource.url, NULL, 0);
   hp_put_string(&f->values.resource.type, NULL, 0);
-  if (f->values.present & HP_RESOURCE_FIELDS & ~usual) hp_clear_strings(&f->values.resource);
+  if (f->values.present & hp_resource_fields & ~usual) hp_clear_strings(&f->values.resource);
 }
 
 /* Takes the memory of a later sighting from the core that has read it in the last parse. Otherwise
@@ -99,7 +98,7 @@ static inline void prefetch_later(const hp_sighting *added) {
 /* Notes for the merger what the worker has found. */
 static inline __attribute__((always_inline)) void note_found(hp_finder *f, hp_sighting *added, uint64_t offset,
                                                              const hpar_resource *resource) {
-  const uint64_t others = HP_RESOURCE_FIELDS & ~HP_RESOURCE_BIT(HP_RESOURCE_SRC);
+  const uint64_t others = hp_resource_fields & ~HP_RESOURCE_BIT(HP_RESOURCE_SRC);
   uint64_t present = f->values.present & others;
   bool has_type = resource->kind == HPAR_RESOURCE_SCRIPT && present == HP_RESOURCE_BIT(HP_RESOURCE_TYPE) &&
                   hp_is_usual_script_type(resource->type);
@@ -296,6 +295,13 @@ static bool sum_resource(const hpar_resource *resource, void *context) {
   return true;
 }
 
+static resource_sum sum_of(const hp_finder *f, hp_ref element) {
+  hp_tree_view view = finder_view(f);
+  resource_sum sum = {0, 0};
+  hp_describe_resources(&view, element, no_origin, sum_resource, &sum);
+  return sum;
+}
+
 static int by_number(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
@@ -364,20 +370,12 @@ static void report_found(hp_finder *f, hp_sighting *sighting, hp_input_cursor *c
   sighting->is_cut = source.has_passed;
 }
 
-static bool count_resource(const hpar_resource *resource, void *context) {
-  (void)resource;
-  ++*(uint32_t *)context;
-  return true;
-}
-
 /* Cancels the resources of a found sighting, except those that the document has (NULL: none). A
  * segment that was spliced in may have more source elements before the img of a picture than the
  * worker has found. */
 static void cancel_except(hp_finder *f, const hp_sighting *sighting, const hp_kept_resources *kept) {
-  hp_tree_view view = finder_view(f);
-  uint32_t count = 0;
   if (!sighting->found) return;
-  hp_describe_resources(&view, sighting->element, no_origin, count_resource, &count);
+  const uint32_t count = sum_of(f, sighting->element).count;
   event_source source = {.event = HPAR_RESOURCE_CANCELLED,
                          .skipped = sighting->is_cut ? 0 : count - sighting->found,
                          .most = sighting->found,
@@ -395,11 +393,8 @@ static void cancel_expected(hp_finder *f, uint32_t end) {
 /* Returns whether the elements of one tag have the same resources. The builders may have put them
  * into different namespaces and pictures. */
 static bool have_same_resources(const hp_finder *f, const hp_sighting *found, hp_ref confirmed) {
-  hp_tree_view view = finder_view(f);
-  resource_sum a = {0, 0}, b = {0, 0};
   if (found->element == confirmed) return true;
-  hp_describe_resources(&view, found->element, no_origin, sum_resource, &a);
-  hp_describe_resources(&view, confirmed, no_origin, sum_resource, &b);
+  const resource_sum a = sum_of(f, found->element), b = sum_of(f, confirmed);
   return a.count == found->found && a.count == b.count && a.hash == b.hash;
 }
 
@@ -418,24 +413,10 @@ static void match_expected(hp_finder *f, const hp_sighting *confirmed) {
     cancel_expected(f, at + 1);
 }
 
-static bool hash_resource(const hpar_resource *resource, void *context) {
-  uint64_t *hash = context;
-  *hash = hp_hash_resource(*hash, resource);
-  return true;
-}
-
-/* Returns the hash of the resources that the element of the sighting has now. */
-static uint64_t hash_resources(const hp_finder *f, const hp_sighting *s) {
-  hp_tree_view view = finder_view(f);
-  uint64_t hash = 0;
-  hp_describe_resources(&view, s->element, no_origin, hash_resource, &hash);
-  return hash;
-}
-
 static void settle_exactly(hp_finder *f, hp_sighting *s) {
   if (s->is_inert) return;
   if (f->expected && !s->is_written) match_expected(f, s);
-  if (f->report->runs_scripts) s->hash = hash_resources(f, s);
+  if (f->report->runs_scripts) s->hash = sum_of(f, s->element).hash;
   pass_tag(f, s->start);
   report(f, s, HPAR_RESOURCE_CONFIRMED);
 }
@@ -615,15 +596,6 @@ static void before_script(hp_tag_watch *watch) {
   cancel_expected(f, at);
 }
 
-static const uint8_t watched_names[HP_KNOWN_ATOMS] = {
-    [HP_ATOM_SCRIPT] = 1, [HP_ATOM_LINK] = 1,   [HP_ATOM_IMG] = 1,           [HP_ATOM_IMAGE] = 1, [HP_ATOM_INPUT] = 1,
-    [HP_ATOM_VIDEO] = 1,  [HP_ATOM_STYLE] = 1,  [HP_ATOM_BASE] = 1,          [HP_ATOM_META] = 1,  [HP_ATOM_IFRAME] = 1,
-    [HP_ATOM_FRAME] = 1,  [HP_ATOM_OBJECT] = 1, [HP_ATOM_EMBED] = 1,         [HP_ATOM_AUDIO] = 1, [HP_ATOM_TRACK] = 1,
-    [HP_ATOM_SOURCE] = 1, [HP_ATOM_USE] = 1,    [HP_ATOM_FEIMAGE_MIXED] = 1, [HP_ATOM_BODY] = 1,  [HP_ATOM_TABLE] = 1,
-    [HP_ATOM_THEAD] = 1,  [HP_ATOM_TBODY] = 1,  [HP_ATOM_TFOOT] = 1,         [HP_ATOM_TR] = 1,    [HP_ATOM_TD] = 1,
-    [HP_ATOM_TH] = 1,
-};
-
 /* Returns true if the finder compares no sighting with another one, and holds none. */
 static bool reports_directly(const hp_finder *f) {
   if (f->report->runs_scripts) return false;
@@ -639,7 +611,7 @@ void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *buil
   f->watch = (hp_tag_watch){.see = see,
                             .see_image = is_exact ? see_exact_image : see_found_image,
                             .before_script = before_script,
-                            .names = watched_names};
+                            .names = hp_resource_names};
   f->own_report = *to;
   f->report = &f->own_report;
   f->builder = builder;
@@ -729,7 +701,8 @@ static const hp_sighting *find_confirmed(const hp_finder *f, const hp_sighting *
  * stays confirmed. */
 static void close_confirmed(hp_finder *f, const hp_sighting *found, const hp_sighting *own) {
   hp_tree_view view = finder_view(f);
-  if (f->report->runs_scripts ? own->hash == hash_resources(f, found) : have_same_resources(f, found, own->element))
+  if (f->report->runs_scripts ? own->hash == sum_of(f, found->element).hash
+                              : have_same_resources(f, found, own->element))
     return;
   f->kept.count = 0;
   hp_describe_resources(&view, own->element, no_origin, keep_resource, f);

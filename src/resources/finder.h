@@ -10,7 +10,7 @@
  * A finder reports the resources of a tag when it sees the next tag, or when the chunk ends: then
  * the element has a parent, and a style element has its text. */
 
-#include "resources/values.h"
+#include "resources/describe.h"
 #include "text/input.h"
 #include "tree/builder.h"
 

@@ -1,26 +1,13 @@
 #include "resources/imports.h"
 
 #include "base/bytes.h"
+#include "text/encoding/decoder.h"
 
 #include <string.h>
 
-static int hex_value(char c) {
-  if (hp_ascii_is_digit(c)) return c - '0';
-  char lower = hp_ascii_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* Writes a character in UTF-8, or the replacement character for a number that is none. */
 static char *put_character(char *to, uint32_t c) {
-  if (c < 0x80) {
-    *to++ = (char)c;
-    return to;
-  }
-  if ((c & ~UINT32_C(0x7FF)) == 0xD800 || c > 0x10FFFF) c = 0xFFFD;
-  unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  *to++ = (char)((0xF80u >> more) | c >> (6 * more));
-  while (more--) *to++ = (char)(0x80 | (c >> (6 * more) & 0x3F));
-  return to;
+  return hp_put_code_point(to, (c & ~UINT32_C(0x7FF)) == 0xD800 || c > 0x10FFFF ? 0xFFFD : c);
 }
 
 /*** CSS ***/
@@ -50,7 +37,7 @@ static const char *read_escape(const char *at, const char *end, uint32_t *number
   *number = 0;
   if (*at != '\\' || end - at < 2) return at + 1;
   const char *digit = ++at;
-  while (at < end && at - digit < 6 && hex_value(*at) >= 0) *number = *number * 16 + (uint32_t)hex_value(*at++);
+  while (at < end && at - digit < 6 && hp_hex_value(*at) >= 0) *number = *number * 16 + (uint32_t)hp_hex_value(*at++);
   if (at == digit) return at + 1;
   if (!*number || *number > 0x10FFFF || (*number & ~UINT32_C(0x7FF)) == 0xD800) *number = 0xFFFD;
   if (end - at >= 2 && at[0] == '\r' && at[1] == '\n') return at + 2;
@@ -364,8 +351,8 @@ static bool is_operator(hpar_string word) {
 
 /* Reads up to `most` hexadecimal digits. A larger number than any character stays one. */
 static const char *read_hex(const char *at, const char *end, size_t most, uint32_t *number) {
-  for (*number = 0; most && at < end && hex_value(*at) >= 0; most--) {
-    *number = *number * 16 + (uint32_t)hex_value(*at++);
+  for (*number = 0; most && at < end && hp_hex_value(*at) >= 0; most--) {
+    *number = *number * 16 + (uint32_t)hp_hex_value(*at++);
     if (*number > 0x10FFFF) *number = 0x110000;
   }
   return at;

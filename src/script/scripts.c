@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "resources/describe.h"
 #include "text/scan/scan.h"
 #include "tokenizer/parts.h"
 #include "tokenizer/tokenizer.h"
@@ -294,47 +295,17 @@ static hpar_string value_of(const hp_scripts *s, hp_ref element, const char *nam
   return hpar_node_attribute_value(s->document, element, name);
 }
 
-static bool equals(hpar_string string, const char *text) {
-  return string.length == strlen(text) && hp_ascii_equal(string.bytes, text, string.length);
-}
-
-static hpar_string trimmed(hpar_string string) {
-  while (string.length && hp_ascii_is_white(string.bytes[0])) string.bytes++, string.length--;
-  while (string.length && hp_ascii_is_white(string.bytes[string.length - 1])) string.length--;
-  return string;
-}
-
-//§ javascript-mime-type
-static bool is_javascript(hpar_string type) {
-  static const char *const types[] = {
-      "application/ecmascript", "application/javascript", "application/x-ecmascript", "application/x-javascript",
-      "text/ecmascript",        "text/javascript",        "text/javascript1.0",       "text/javascript1.1",
-      "text/javascript1.2",     "text/javascript1.3",     "text/javascript1.4",       "text/javascript1.5",
-      "text/jscript",           "text/livescript",        "text/x-ecmascript",        "text/x-javascript"};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (equals(type, types[i])) return true;
-  return false;
-}
-
-/* Returns true if "text/" and the language are a JavaScript MIME type. */
-static bool is_javascript_language(hpar_string language) {
-  char type[32] = "text/";
-  if (language.length > sizeof type - 6) return false;
-  memcpy(type + 5, language.bytes, language.length);
-  return is_javascript((hpar_string){type, language.length + 5});
-}
-
 /* Sets `*type`. Returns false for a data block. */
 static bool read_type(const hp_scripts *s, hp_ref element, hpar_script_type *type) {
   hpar_string given = value_of(s, element, "type"), language = value_of(s, element, "language");
   *type = HPAR_SCRIPT_CLASSIC;
   if (given.bytes ? !given.length : !language.length) return true;
-  if (!given.bytes) return is_javascript_language(language);
-  given = trimmed(given);
-  if (is_javascript(given)) return true;
-  if (equals(given, "module")) return *type = HPAR_SCRIPT_MODULE, true;
-  if (equals(given, "importmap")) return *type = HPAR_SCRIPT_IMPORT_MAP, true;
-  if (equals(given, "speculationrules")) return *type = HPAR_SCRIPT_SPECULATION_RULES, true;
+  if (!given.bytes) return hp_is_script_language(language);
+  given = hp_trim(given);
+  if (hp_is_script_type(given)) return true;
+  if (hp_is_word(given, "module")) return *type = HPAR_SCRIPT_MODULE, true;
+  if (hp_is_word(given, "importmap")) return *type = HPAR_SCRIPT_IMPORT_MAP, true;
+  if (hp_is_word(given, "speculationrules")) return *type = HPAR_SCRIPT_SPECULATION_RULES, true;
   return false;
 }
 
@@ -368,9 +339,7 @@ static bool is_in_document(const hp_scripts *s, hp_ref element, bool parser_inse
 /* Returns true if the attributes `for` and `event` forbid the script. */
 static bool is_event_handler(const hp_scripts *s, hp_ref element) {
   hpar_string target = value_of(s, element, "for"), event = value_of(s, element, "event");
-  if (!target.bytes || !event.bytes) return false;
-  event = trimmed(event);
-  return !equals(trimmed(target), "window") || (!equals(event, "onload") && !equals(event, "onload()"));
+  return target.bytes && event.bytes && !hp_runs_at_load(target, event);
 }
 
 /* Returns the source of a script; its `bytes` is NULL if the script is inline. */
@@ -379,7 +348,7 @@ static hpar_string source_of(const hp_scripts *s, hp_ref element) {
   hpar_attribute attribute;
   for (size_t i = 0; hpar_node_attribute_at(s->document, element, i, &attribute); i++) {
     bool reference = attribute.ns == HPAR_NAMESPACE_NONE || attribute.ns == HPAR_NAMESPACE_XLINK;
-    if (reference && equals(attribute.local_name, "href")) return attribute.value;
+    if (reference && hp_is_word(attribute.local_name, "href")) return attribute.value;
   }
   return (hpar_string){NULL, 0};
 }

@@ -9,12 +9,6 @@
 
 enum { MAX_NAME = 4096, MAX_ASCII_NAME = 6 * MAX_NAME };
 
-static int hex_value(char c) {
-  if (hp_ascii_is_digit(c)) return c - '0';
-  char lower = hp_ascii_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* Reads an IPv4 number: decimal, octal after 0, hexadecimal after 0x. Returns false if it is not a
  * number. A value above 32 bits is 2 to the 32. */
 //§ ipv4-number-parser
@@ -28,7 +22,7 @@ static bool read_number(const char *at, const char *end, uint64_t *value) {
   }
   *value = 0;
   for (; at < end; at++) {
-    int digit = hex_value(*at);
+    int digit = hp_hex_value(*at);
     if (digit < 0 || (unsigned)digit >= radix) return false;
     *value = *value * radix + (unsigned)digit;
     if (*value > UINT64_C(1) << 32) *value = UINT64_C(1) << 32;
@@ -108,7 +102,7 @@ static bool read_ipv6(const char *at, const char *end, uint16_t pieces[8]) {
     }
     const char *begin = at;
     unsigned value = 0;
-    for (; at < end && at - begin < 4 && hex_value(*at) >= 0; at++) value = value * 16 + (unsigned)hex_value(*at);
+    for (; at < end && at - begin < 4 && hp_hex_value(*at) >= 0; at++) value = value * 16 + (unsigned)hp_hex_value(*at);
     if (at < end && *at == '.') {
       if (at == begin || count > 6 || !read_ending_ipv4(begin, end, &pieces[count])) return false;
       count += 2;
@@ -164,8 +158,8 @@ static bool is_forbidden(char c, bool special) {
 static size_t decode_name(const char *at, size_t length, char *to) {
   size_t n = 0;
   for (size_t i = 0; i < length; i++) {
-    if (at[i] == '%' && length - i > 2 && hex_value(at[i + 1]) >= 0 && hex_value(at[i + 2]) >= 0) {
-      to[n++] = hp_ascii_lower((char)(hex_value(at[i + 1]) * 16 + hex_value(at[i + 2])));
+    if (at[i] == '%' && length - i > 2 && hp_hex_value(at[i + 1]) >= 0 && hp_hex_value(at[i + 2]) >= 0) {
+      to[n++] = hp_ascii_lower((char)(hp_hex_value(at[i + 1]) * 16 + hp_hex_value(at[i + 2])));
       i += 2;
     } else {
       to[n++] = hp_ascii_lower(at[i]);
