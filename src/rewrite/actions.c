@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-static hp_place_kind place_of(hpar_content format) {
-  return format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
-}
-
 typedef struct addition {
   hpar_rewriter *rewriter;
   hp_bytes *to;
@@ -29,8 +25,7 @@ static hpar_status add_content(void *argument) {
   a->is_encoded = hp_encode(a->to, a->content, a->length, a->place, hp_rewriter_target(r), &r->unwind);
   uint32_t added = a->to->length - old;
   if (!a->in_front || !old || !added) return HPAR_OK;
-  char *copy = hp_scratch_take(&r->scratch, added);
-  memcpy(copy, a->to->data + old, added);
+  const char *copy = hp_scratch_copy(&r->scratch, a->to->data + old, added);
   memmove(a->to->data + added, a->to->data, old);
   memcpy(a->to->data, copy, added);
   return HPAR_OK;
@@ -45,6 +40,15 @@ hpar_status hp_content_add(hpar_rewriter *r, hp_bytes *to, bool in_front, const 
   hpar_status status = hp_try(&r->unwind, add_content, &a);
   if (status != HPAR_OK) to->length = old;
   return status == HPAR_OK && !a.is_encoded ? HPAR_ERROR_ARGUMENT : status;
+}
+
+hpar_status hp_content_set(hpar_rewriter *r, hp_bytes *to, const char *content, size_t length, hp_place_kind place) {
+  const uint32_t old = to->length;
+  hpar_status status = hp_content_add(r, to, false, content, length, place);
+  if (status != HPAR_OK || !old) return status;
+  memmove(to->data, to->data + old, to->length - old);
+  to->length -= old;
+  return HPAR_OK;
 }
 
 /*** reading ***/
@@ -135,9 +139,7 @@ typedef struct value_copy {
 
 static hpar_status copy_value(void *argument) {
   value_copy *c = argument;
-  char *bytes = hp_scratch_take(&c->rewriter->scratch, c->value.length);
-  memcpy(bytes, c->value.bytes, c->value.length);
-  c->value.bytes = bytes;
+  c->value.bytes = hp_scratch_copy(&c->rewriter->scratch, c->value.bytes, c->value.length);
   return HPAR_OK;
 }
 
@@ -147,7 +149,6 @@ hpar_string hpar_element_attribute(const hpar_element *given, const char *name) 
   if (!e || !name) return c.value;
   c = (value_copy){e->rewriter, value_of(e, name)};
   if (!c.value.bytes || !find_edit(e, name, strlen(name))) return c.value;
-  if (!c.value.length) return (hpar_string){"", 0};
   return hp_try(&e->rewriter->unwind, copy_value, &c) == HPAR_OK ? c.value : (hpar_string){NULL, 0};
 }
 
@@ -280,22 +281,16 @@ static void note_setting(const setting *s) {
 static hpar_status try_setting(void *argument) {
   setting s = *(const setting *)argument;
   char *name = hp_scratch_take(&s.element->rewriter->scratch, s.name_length);
-  for (size_t i = 0; i < s.name_length; i++)
-    name[i] = (char)((unsigned)(s.name[i] - 'A') < 26 ? s.name[i] | 0x20 : s.name[i]);
+  for (size_t i = 0; i < s.name_length; i++) name[i] = hp_ascii_lower(s.name[i]);
   s.name = name;
   note_setting(&s);
   return HPAR_OK;
 }
 
-static bool is_ascii(const char *text) {
-  while (*text && (unsigned char)*text < 0x80) text++;
-  return !*text;
-}
-
 hpar_status hpar_element_set(hpar_element *given, const char *name, const char *value, size_t length) {
   hp_element *e = (hp_element *)given;
   if (!e || (!value && length) || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
-  if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
+  if (!hp_is_ascii(name, strlen(name)) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
   setting s = {e, name, value, strlen(name), length, false};
   return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
@@ -363,9 +358,8 @@ static void show_attribute(attribute_walk *w, hp_name name, uint32_t span, uint3
   if (edit != UINT32_MAX) {
     const hp_attribute_edit *known = &e->edits[edit];
     if (known->unsets) return;
-    char *copy = hp_scratch_take(scratch, known->value_length + 1);
-    if (known->value_length) memcpy(copy, e->edit_text.data + known->value, known->value_length);
-    value = (hp_name){copy, known->value_length};
+    value =
+        (hp_name){hp_scratch_copy(scratch, e->edit_text.data + known->value, known->value_length), known->value_length};
   } else {
     value = hp_span_value(w->spans, &w->spans->items[span], e->rewriter->encoding.used, scratch);
   }
@@ -406,8 +400,8 @@ static hpar_status walk_attributes(void *argument) {
   }
   for (uint32_t i = 0; i < old_edits && w->status == HPAR_OK; i++) {
     if (e->edits[i].span != UINT32_MAX) continue;
-    char *copy = hp_scratch_take(&e->rewriter->scratch, e->edits[i].name_length);
-    memcpy(copy, e->edit_text.data + e->edits[i].name, e->edits[i].name_length);
+    const char *copy =
+        hp_scratch_copy(&e->rewriter->scratch, e->edit_text.data + e->edits[i].name, e->edits[i].name_length);
     show_attribute(w, (hp_name){copy, e->edits[i].name_length}, UINT32_MAX, i);
   }
   if (w->unsets && w->spans) unset_all_duplicates(w);
@@ -428,8 +422,7 @@ static bool makes_raw_text(hp_element *e, const char *name) {
   hpar_rewriter *r = e->rewriter;
   char lower[16];
   size_t length = 0;
-  for (; name[length] && length < sizeof lower; length++)
-    lower[length] = (char)((unsigned)(name[length] - 'A') < 26 ? name[length] | 0x20 : name[length]);
+  for (; name[length] && length < sizeof lower; length++) lower[length] = hp_ascii_lower(name[length]);
   if (name[length] || node->ns != HPAR_NAMESPACE_HTML) return false;
   const hp_atom atom = hp_names_find(&r->names, lower, length);
   return atom != node->name && hp_content_of(atom, r->options.scripting) != HP_CONTENT_DATA;
@@ -438,13 +431,8 @@ static bool makes_raw_text(hp_element *e, const char *name) {
 /* Requires: the name is valid, and the element has a tag. */
 static hpar_status rename_element(hp_element *e, const char *name) {
   if (makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
-  hp_bytes name_before = e->rename;
-  e->rename.length = 0;
-  hpar_status status = hp_content_add(e->rewriter, &e->rename, false, name, strlen(name), HP_PLACE_RAW);
-  if (status == HPAR_OK)
-    e->renames = true;
-  else
-    e->rename.length = name_before.length;
+  hpar_status status = hp_content_set(e->rewriter, &e->rename, name, strlen(name), HP_PLACE_RAW);
+  e->renames |= status == HPAR_OK;
   return status;
 }
 
@@ -453,31 +441,19 @@ hpar_status hpar_element_rename(hpar_element *given, const char *name) {
   return e && hp_is_rule_name(name, false) && e->has_tag ? rename_element(e, name) : HPAR_ERROR_ARGUMENT;
 }
 
-/* Drops earlier insertions into the content, which `content` replaces. */
-static hpar_status replace_content(hp_element *e, hp_bytes *to, uint32_t kept, const char *content, size_t length,
-                                   hp_place_kind place) {
-  uint32_t old = to->length;
-  hpar_status status = hp_content_add(e->rewriter, to, false, content, length, place);
+static hpar_status set_inner(hp_element *e, const char *content, size_t length, hp_place_kind place) {
+  if (!e->is_open) return HPAR_OK;
+  hpar_status status = hp_content_set(e->rewriter, &e->prepend, content, length, place);
   if (status != HPAR_OK) return status;
-  if (kept < old) {
-    memmove(to->data + kept, to->data + old, to->length - old);
-    to->length -= old - kept;
-  }
   e->append.length = 0;
-  if (to != &e->prepend) e->prepend.length = 0;
+  if (e->muting == HP_MUTES_NOTHING) e->muting = HP_MUTES_CONTENT;
   return HPAR_OK;
 }
 
-static hpar_status set_inner(hp_element *e, const char *content, size_t length, hp_place_kind place) {
-  if (!e->is_open) return HPAR_OK;
-  hpar_status status = replace_content(e, &e->prepend, 0, content, length, place);
-  if (status == HPAR_OK && e->muting == HP_MUTES_NOTHING) e->muting = HP_MUTES_CONTENT;
-  return status;
-}
-
 static hpar_status replace(hp_element *e, const char *content, size_t length, hp_place_kind place) {
-  hpar_status status = replace_content(e, &e->before, e->before.length, content, length, place);
+  hpar_status status = hp_content_add(e->rewriter, &e->before, false, content, length, place);
   if (status != HPAR_OK) return status;
+  e->prepend.length = e->append.length = 0;
   e->muting = HP_MUTES_ELEMENT;
   e->is_removed = true;
   return HPAR_OK;
@@ -486,8 +462,8 @@ static hpar_status replace(hp_element *e, const char *content, size_t length, hp
 hpar_status hpar_element_insert(hpar_element *given, hpar_where where, const char *content, size_t length,
                                 hpar_content format) {
   hp_element *e = (hp_element *)given;
-  if (!e || (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML)) return HPAR_ERROR_ARGUMENT;
-  hp_place_kind place = place_of(format);
+  if (!e || !hp_is_format(format)) return HPAR_ERROR_ARGUMENT;
+  hp_place_kind place = hp_place_of(format);
   switch (where) {
     case HPAR_WHERE_BEFORE: return hp_content_add(e->rewriter, &e->before, false, content, length, place);
     case HPAR_WHERE_AFTER: return hp_content_add(e->rewriter, &e->after, true, content, length, place);
@@ -540,9 +516,8 @@ _Static_assert((int)HPAR_WHERE_AFTER == HPAR_ACTION_AFTER && (int)HPAR_WHERE_PRE
                "a place of content is also the action that inserts it there");
 
 static hpar_status set_attribute(hp_element *e, const char *name, const char *value, size_t length) {
-  setting s = {e, name, value, strlen(name), length, false};
-  if (!is_ascii(name) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
-  note_setting(&s);
+  if (!hp_is_ascii(name, strlen(name)) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
+  hp_element_set_value(e, (hpar_string){name, strlen(name)}, (hpar_string){value, length});
   return HPAR_OK;
 }
 

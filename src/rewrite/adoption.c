@@ -92,7 +92,7 @@ static bool find_version(const hpar_rewriter *r, const hp_rewrite_log *log, cons
                          uint32_t *version) {
   *version = 0;
   if (!r->rules->needs_frames) return true;
-  const hp_frame *outer = hp_matching_frame_of(&r->matching, r->outline.builder.stack.top->node);
+  const hp_frame *outer = hp_frame_of_node(&r->matching, r->outline.builder.stack.top->node);
   if (seg->min_children && outer->children < seg->min_children) return false;
   for (; *version < log->versions; ++*version)
     if (check_bits(r, log, seg, *version) && check_counter(r, log, outer, *version)) return true;
@@ -177,8 +177,8 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
     hp_atom name = type->name;
     if (type->length) name = hp_names_add(&r->names, log->names.bytes.data + type->text, type->length);
     bool is_outer = type->entry == UINT32_MAX;
-    uint32_t frame = is_outer ? hp_matching_index_of(&r->matching, outer) : log->outline.entries[type->entry].next;
-    hp_matching_add_type(&r->matching, frame, hp_matching_type_of(type->ns, name), type->count);
+    uint32_t frame = is_outer ? hp_frame_of(&r->matching, outer) : log->outline.entries[type->entry].next;
+    *hp_matching_type_counter(&r->matching, frame, hp_matching_type_of(type->ns, name)) += type->count;
   }
 }
 
@@ -208,7 +208,7 @@ static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *
   if (c->instruction != UINT32_MAX && !hp_bit_is_set(truth_of(r), c->instruction)) return false;
   if (!c->test) return true;
   const hp_matcher *m = &r->matching.matcher;
-  const hp_frame *frame = hp_matching_frame_of(&r->matching, outer);
+  const hp_frame *frame = hp_frame_of_node(&r->matching, outer);
   const hp_test *test = &hp_matcher_set(m)->tests[c->test - 1];
   uint32_t earlier;
   if (test->kind == HP_TEST_NTH_CHILD)

@@ -169,20 +169,10 @@ static hpar_status copy_piece(const char *text, size_t length, void *context) {
   return HPAR_OK;
 }
 
-static bool is_ascii(const char *p, size_t length) {
-  uint64_t all = 0, word;
-  for (; length >= sizeof word; p += sizeof word, length -= sizeof word) {
-    memcpy(&word, p, sizeof word);
-    all |= word;
-  }
-  while (length--) all |= (unsigned char)*p++;
-  return !(all & UINT64_C(0x8080808080808080));
-}
-
 /* Converts bytes to UTF-8. */
 static hp_name to_utf8(const char *from, size_t length, const hp_encoding *encoding, hp_scratch *scratch) {
   hp_name same = {from, (uint32_t)length};
-  if (is_ascii(from, length)) return same;
+  if (hp_is_ascii(from, length)) return same;
   if (encoding->kind == HP_ENCODING_UTF8 && hp_scan()->invalid_utf8(from, from + length) == from + length) return same;
   hp_decoder *decoder;
   hpar_status status = hp_decoder_create(&decoder, encoding);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*** memory ***/
 
@@ -40,6 +41,12 @@ static inline void hp_scratch_clear(hp_scratch *s) {
     hp_scratch_free_blocks(s);
 }
 void hp_scratch_close(hp_scratch *scratch);
+/* Returns a copy of the bytes, which has an address if there are none. */
+static inline char *hp_scratch_copy(hp_scratch *scratch, const char *bytes, size_t length) {
+  char *copy = hp_scratch_take(scratch, length + 1);
+  if (length) memcpy(copy, bytes, length);
+  return copy;
+}
 
 /* A growing string of bytes. */
 typedef struct hp_bytes {

@@ -106,12 +106,19 @@ static void keep_in_target(hpar_rewriter *r, hp_merge_target *target, const hp_a
   }
 }
 
+/* Returns a block for this number of attributes, which has none yet. */
+static hp_attributes *new_block(hpar_rewriter *r, uint32_t most) {
+  hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + most * sizeof(hp_attribute));
+  block->count = 0;
+  block->deferred = 0;
+  return block;
+}
+
 /* Returns the attributes of the element after the tag. */
 static const hp_attributes *all_attributes(hpar_rewriter *r, const hp_merge_target *target) {
   const uint32_t count = kept_count(target);
-  hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + count * sizeof(hp_attribute));
+  hp_attributes *block = new_block(r, count);
   block->count = count;
-  block->deferred = 0;
   for (uint32_t i = 0; i < count; i++) {
     const hp_kept_attribute kept = kept_at(target, i);
     block->items[i] = (hp_attribute){kept.name, kept.length, target->values.data + kept.value};
@@ -126,21 +133,20 @@ void hp_rewriter_merged(void *context, bool is_body) {
   if (!r->token.is_tag || !r->token.has_spans || !target || !target->is_known) return;
   keep_in_target(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));
   const hp_attributes *all = all_attributes(r, target);
-  hp_frame *frame = hp_scratch_take(&r->scratch, target->frame.length);
-  memcpy(frame, target->frame.data, target->frame.length);
+  hp_frame *frame = (hp_frame *)(void *)hp_scratch_copy(&r->scratch, target->frame.data, target->frame.length);
   if (hp_matching_match_again(&r->matching, name, frame, target->of_type, all))
     hp_rewriter_apply_merged(r, target, name);
 }
 
 /*** insertions ***/
 
-void hp_rewriter_insert_bytes(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
+void hp_rewriter_insert_text(hpar_rewriter *r, uint64_t position, const char *text, size_t length) {
   if (r->edits.mute_depth) return;
   if (r->token.at_end && r->token.closer) {
     hp_edits_insert(&r->edits, position, r->token.closer, strlen(r->token.closer), &r->unwind);
     r->token.closer = NULL;
   }
-  hp_edits_insert(&r->edits, position, text->data, text->length, &r->unwind);
+  hp_edits_insert(&r->edits, position, text, length, &r->unwind);
 }
 
 void hp_rewriter_drop(hpar_rewriter *r, uint64_t from, uint64_t to) {
@@ -148,33 +154,25 @@ void hp_rewriter_drop(hpar_rewriter *r, uint64_t from, uint64_t to) {
 }
 
 void hp_rewriter_write_separator(hpar_rewriter *r, uint64_t position) {
-  static char nothing[] = "</>";
   const hp_scanner *s = &r->scanner;
   if (s->content != HP_CONTENT_DATA || hp_scanner_is_in_section(s) || r->token.closer) return;
   if (r->token.is_tag && r->token.tag.is_end && s->ends_raw_text) return;
   bool follows = position > s->position ? hp_rewriter_at(r, position)[-1] == '<' : r->window.after_less_than;
-  if (follows) hp_rewriter_insert(r, position, &(hp_bytes){nothing, 3, 0});
+  if (follows) hp_rewriter_insert_text(r, position, "</>", 3);
 }
 
 /*** the edits of a start tag ***/
 
-static void insert_text(hpar_rewriter *r, uint64_t position, const char *text) {
-  hp_bytes bytes = {(char *)(uintptr_t)text, (uint32_t)strlen(text), 0};
-  hp_rewriter_insert(r, position, &bytes);
-}
-
 static void insert_value(hpar_rewriter *r, uint64_t position, const hp_element *e, const hp_attribute_edit *edit,
                          char quote) {
-  hp_bytes value = {0};
   hp_bytes *to = &r->element.after; /* space after the element's own text */
   uint32_t old = to->length;
   hp_place_kind place = quote == '\'' ? HP_PLACE_SINGLE_QUOTED : HP_PLACE_DOUBLE_QUOTED;
   hp_encode(to, e->edit_text.data + edit->value, edit->value_length, place, hp_rewriter_target(r), &r->unwind);
   if (to->length == old) return; /* there may be no space */
-  value.data = to->data + old;
-  value.length = to->length - old;
+  const uint32_t length = to->length - old;
   to->length = old;
-  hp_rewriter_insert(r, position, &value);
+  hp_rewriter_insert_text(r, position, to->data + old, length);
 }
 
 static bool may_be_unquoted(const char *value, size_t length) {
@@ -201,57 +199,44 @@ static void edit_attribute(hpar_rewriter *r, const hp_element *e, const hp_attri
     return;
   }
   if (!span->has_value) {
-    insert_text(r, tag + span->name_end, "=\"");
+    hp_rewriter_insert_text(r, tag + span->name_end, "=\"", 2);
     insert_value(r, tag + span->name_end, e, edit, '"');
-    insert_text(r, tag + span->name_end, "\"");
+    hp_rewriter_insert_text(r, tag + span->name_end, "\"", 1);
     return;
   }
   bool quotes = !span->quote && !may_be_unquoted(e->edit_text.data + edit->value, edit->value_length);
-  if (quotes) insert_text(r, tag + span->value, "\"");
+  if (quotes) hp_rewriter_insert_text(r, tag + span->value, "\"", 1);
   insert_value(r, tag + span->value, e, edit, span->quote);
-  if (quotes) insert_text(r, tag + span->value, "\"");
+  if (quotes) hp_rewriter_insert_text(r, tag + span->value, "\"", 1);
   hp_rewriter_drop(r, tag + span->value, tag + span->value_end);
 }
 
 static void add_attribute(hpar_rewriter *r, const hp_element *e, const hp_attribute_edit *edit, uint64_t position) {
-  hp_bytes name = {e->edit_text.data + edit->name, edit->name_length, 0};
-  insert_text(r, position, " ");
-  hp_rewriter_insert(r, position, &name);
-  insert_text(r, position, "=\"");
+  hp_rewriter_insert_text(r, position, " ", 1);
+  hp_rewriter_insert_text(r, position, e->edit_text.data + edit->name, edit->name_length);
+  hp_rewriter_insert_text(r, position, "=\"", 2);
   insert_value(r, position, e, edit, '"');
-  insert_text(r, position, "\"");
+  hp_rewriter_insert_text(r, position, "\"", 1);
 }
 
-/* Merges runs of sorted edits into runs of twice the length. */
-static void merge_edits(const hp_attribute_edit *from, hp_attribute_edit *to, uint32_t count, uint32_t run) {
-  for (uint32_t begin = 0; begin < count; begin += 2 * run) {
-    const uint32_t middle = count - begin < run ? count : begin + run;
-    const uint32_t end = count - middle < run ? count : middle + run;
-    for (uint32_t a = begin, b = middle, k = begin; k < end; k++)
-      to[k] = b == end || (a < middle && from[a].span <= from[b].span) ? from[a++] : from[b++];
-  }
-}
-
-/* Sorts the edits of attributes in the order of the tag. New attributes keep their order. A hostile
- * tag may have 100,000 attributes. */
+/* Sorts the edits of attributes in the order of the tag, by merging runs of twice the length each
+ * time: a hostile tag may have 100,000 attributes. New attributes keep their order. */
 static void sort_edits(hpar_rewriter *r, hp_element *e) {
-  enum { FEW = 32 };
-  hp_attribute_edit *edits = e->edits;
-  for (uint32_t i = 1; i < e->edit_count && e->edit_count <= FEW; i++)
-    for (uint32_t j = i; j > 0 && edits[j].span < edits[j - 1].span; j--) {
-      hp_attribute_edit swapped = edits[j];
-      edits[j] = edits[j - 1];
-      edits[j - 1] = swapped;
+  const uint32_t count = e->edit_count;
+  if (count < 2) return;
+  hp_attribute_edit *from = e->edits, *to = hp_scratch_take(&r->scratch, count * sizeof *to);
+  for (uint32_t run = 1; run < count; run *= 2) {
+    for (uint32_t begin = 0; begin < count; begin += 2 * run) {
+      const uint32_t middle = count - begin < run ? count : begin + run;
+      const uint32_t end = count - middle < run ? count : middle + run;
+      for (uint32_t a = begin, b = middle, k = begin; k < end; k++)
+        to[k] = b == end || (a < middle && from[a].span <= from[b].span) ? from[a++] : from[b++];
     }
-  if (e->edit_count <= FEW) return;
-  hp_attribute_edit *from = edits, *to = hp_scratch_take(&r->scratch, e->edit_count * sizeof *to);
-  for (uint32_t run = 1; run < e->edit_count; run *= 2) {
-    merge_edits(from, to, e->edit_count, run);
     hp_attribute_edit *last = from;
     from = to;
     to = last;
   }
-  if (from != edits) memcpy(edits, from, e->edit_count * sizeof *from);
+  if (from != e->edits) memcpy(e->edits, from, count * sizeof *from);
 }
 
 /* Applies the edits of attributes. */
@@ -489,11 +474,7 @@ static const hp_attributes *read_known(hpar_rewriter *r) {
     hp_atom atom = find_attribute_name(r, span);
     hp_reading reading = atom < HP_KNOWN_ATOMS ? (hp_reading)r->rules->reading.of[atom] : HP_READS_NOTHING;
     if (reading == HP_READS_NOTHING) continue;
-    if (!block) {
-      block = hp_scratch_take(&r->scratch, sizeof *block + most * sizeof(hp_attribute));
-      block->count = 0;
-      block->deferred = 0;
-    }
+    if (!block) block = new_block(r, most);
     hp_name value = {"", 0};
     if (reading == HP_READS_VALUE) value = hp_span_value(s, span, r->encoding.used, &r->scratch);
     block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
@@ -510,9 +491,7 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
   hp_spans_complete(s, &r->scratch);
   const uint64_t wanted = is_html ? r->rules->reading.names : UINT64_MAX;
   if (!(s->names & wanted)) return NULL;
-  hp_attributes *block = hp_scratch_take(&r->scratch, sizeof *block + s->count * sizeof(hp_attribute));
-  block->count = 0;
-  block->deferred = 0;
+  hp_attributes *block = new_block(r, s->count);
   for (uint32_t i = 0; i < s->count; i++) {
     const hp_span *span = &s->items[i];
     hp_reading reading = HP_READS_VALUE;

@@ -169,7 +169,7 @@ static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref 
   memcpy(tag, "</", 2);
   memcpy(tag + 2, name.bytes, name.length);
   tag[name.length + 2] = '>';
-  hp_rewriter_insert(r, position, &(hp_bytes){tag, name.length + 3, 0});
+  hp_rewriter_insert_text(r, position, tag, name.length + 3);
 }
 
 static hpar_status run_end_call(void *shown, const void *callback) {
@@ -276,10 +276,10 @@ hpar_status hpar_element_end_insert(hpar_element_end *given, hpar_where where, c
                                     hpar_content format) {
   hp_element_end *end = (hp_element_end *)given;
   if (!end || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
-  if (format != HPAR_CONTENT_TEXT && format != HPAR_CONTENT_HTML) return HPAR_ERROR_ARGUMENT;
+  if (!hp_is_format(format)) return HPAR_ERROR_ARGUMENT;
   bool after = where == HPAR_WHERE_AFTER;
   return hp_content_add(end->rewriter, after ? &end->record->after : &end->record->append, after, content, length,
-                        format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML);
+                        hp_place_of(format));
 }
 
 hpar_status hpar_element_end_remove(hpar_element_end *end) {
@@ -291,12 +291,7 @@ hpar_status hpar_element_end_remove(hpar_element_end *end) {
 hpar_status hpar_element_end_rename(hpar_element_end *given, const char *name) {
   hp_element_end *end = (hp_element_end *)given;
   if (!end || !hp_is_rule_name(name, false)) return HPAR_ERROR_ARGUMENT;
-  hp_bytes *rename = &end->record->rename;
-  uint32_t old = rename->length;
-  hpar_status status = hp_content_add(end->rewriter, rename, false, name, strlen(name), HP_PLACE_RAW);
-  if (status != HPAR_OK) return status;
-  memmove(rename->data, rename->data + old, rename->length - old);
-  rename->length -= old;
-  end->record->renames = true;
-  return HPAR_OK;
+  hpar_status status = hp_content_set(end->rewriter, &end->record->rename, name, strlen(name), HP_PLACE_RAW);
+  end->record->renames |= status == HPAR_OK;
+  return status;
 }

@@ -94,19 +94,10 @@ void hp_matching_use_versions(hp_matching *matching, uint32_t versions, hp_candi
 void hp_matching_begin_segment(hp_matching *matching, hp_ref outer, const hp_bits *bits);
 /* Finds the instructions that near bits, heir bits and next bits activate. */
 void hp_matching_find_successors(const hp_matching *matching, hp_bits *near, hp_bits *heir, hp_bits *next);
-/* Returns the child and heir bits of an open element in its first version. */
-const hp_bits *hp_matching_bits_of(const hp_matching *matching, hp_ref node);
 /* Writes the child and heir bits of a frame in all versions. */
 void hp_matching_copy_bits(const hp_matching *matching, uint32_t frame, hp_bits *bits);
 /* Writes the near and heir bits of an open element in all versions. */
 void hp_matching_outer_bits(const hp_matching *matching, hp_ref node, hp_bits *bits);
-
-/* Returns the frame of an open element; a version of a frame. The pointer is valid until the next
- * insertion. */
-const hp_frame *hp_matching_frame_of(const hp_matching *matching, hp_ref node);
-const hp_frame *hp_matching_frame(const hp_matching *matching, uint32_t frame, uint32_t version);
-/* Returns the index of the frame of an open element. */
-uint32_t hp_matching_index_of(const hp_matching *matching, hp_ref node);
 
 /* Requires, as the next functions: selectors count elements (hpar_rules.skips_tags is false). */
 static inline uint64_t hp_matching_type_of(uint8_t ns, hp_atom name) { return (uint64_t)ns << 32 | name; }
@@ -114,8 +105,6 @@ static inline uint64_t hp_matching_type_of(uint8_t ns, hp_atom name) { return (u
 const hp_type_counter *hp_matching_next_type(const hp_matching *matching, uint32_t frame, const hp_type_counter *last);
 /* Returns the number of children with the type. */
 uint32_t hp_matching_type_count(const hp_matching *matching, hp_ref node, uint64_t type);
-/* Adds children to the counter of a type. */
-void hp_matching_add_type(hp_matching *matching, uint32_t frame, uint64_t type, uint32_t count);
 /* Subtracts the number of earlier children that a version assumes. */
 void hp_matching_forget_counter(const hp_matching *matching, hp_frame *frame, uint32_t version);
 /* Returns a copy of a version of another rewriter's frame, with more heir bits. */
@@ -140,7 +129,7 @@ size_t hp_matching_memory(const hp_matching *matching);
 
 /*** frames ***/
 
-/* Returns a frame in its first version. */
+/* Returns a frame in its first version. It is valid until the next insertion, as those below. */
 static inline hp_frame *hp_frame_at(const hp_matching *s, uint32_t frame) {
   return (hp_frame *)(void *)(s->frames.bytes + frame * s->frames.size);
 }
@@ -152,11 +141,14 @@ static inline hp_frame *hp_frame_version(const hp_matching *s, uint32_t frame, u
   return (hp_frame *)(void *)((char *)first + version * s->version_size);
 }
 
-/* Returns the frame of an open element. */
+/* Returns the index of the frame of an open element. */
 static inline uint32_t hp_frame_of(const hp_matching *s, hp_ref node) {
   if (!node || node == s->outline->root) return HP_ROOT_FRAME;
   uint32_t frame = hp_outline_node(s->outline, node)->next;
   return frame ? frame : HP_EMPTY_FRAME;
+}
+static inline hp_frame *hp_frame_of_node(const hp_matching *s, hp_ref node) {
+  return hp_frame_at(s, hp_frame_of(s, node));
 }
 
 /* Returns the instructions that the last step has found in a version. */

@@ -41,7 +41,7 @@ void hp_rewrite_team_publish(hp_rewrite_team *t) {
   if (!t->words) return;
   const uint32_t alternatives =
       t->learning.has_guesses || t->learning.chunks_with_alternatives ? t->learning.lessons.count : 0;
-  const hp_bits *bits = hp_matching_bits_of(&r->matching, r->outline.builder.stack.top->node);
+  const hp_bits *bits = hp_frame_of_node(&r->matching, r->outline.builder.stack.top->node)->bits;
   for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learning.near[i]);
   for (uint32_t i = t->words; i < 2 * t->words; i++) publish_bits(t, i, bits[i]);
   for (uint32_t i = 0; i < (2 + HP_MAX_ALTERNATIVES) * t->words; i++)

@@ -64,7 +64,7 @@ static void add_alternative(hp_rewrite_lessons *lessons, const hp_bits *heir, ui
 
 void hp_rewriter_learn_heir(hpar_rewriter *r, hp_rewrite_lessons *lessons) {
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *heir = hp_matching_bits_of(&r->matching, r->outline.builder.stack.top->node) + words;
+  const hp_bits *heir = hp_frame_of_node(&r->matching, r->outline.builder.stack.top->node)->bits + words;
   add_alternative(lessons, heir, words);
 }
 
@@ -351,10 +351,6 @@ void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits
   node->next = frame;
 }
 
-const hp_bits *hp_matching_bits_of(const hp_matching *s, hp_ref node) {
-  return hp_frame_at(s, hp_frame_of(s, node))->bits;
-}
-
 void hp_matching_copy_bits(const hp_matching *s, uint32_t frame, hp_bits *to) {
   for (uint32_t v = 0; v < s->versions; v++)
     memcpy(to + v * 2 * (size_t)s->matcher.words, hp_frame_version(s, frame, v)->bits, hp_bits_size(s));
@@ -372,14 +368,6 @@ void hp_matching_outer_bits(const hp_matching *s, hp_ref node, hp_bits *to) {
 }
 
 /*** frames that count ***/
-
-const hp_frame *hp_matching_frame_of(const hp_matching *s, hp_ref node) { return hp_frame_at(s, hp_frame_of(s, node)); }
-
-uint32_t hp_matching_index_of(const hp_matching *s, hp_ref node) { return hp_frame_of(s, node); }
-
-const hp_frame *hp_matching_frame(const hp_matching *s, uint32_t frame, uint32_t version) {
-  return hp_frame_version(s, frame, version);
-}
 
 const hp_type_counter *hp_matching_next_type(const hp_matching *s, uint32_t frame, const hp_type_counter *last) {
   if (!hp_matcher_set(&s->matcher)->counts_types) return NULL;
@@ -407,10 +395,6 @@ void hp_matching_add_children(hp_matching *s, hp_ref node, const hp_frame *seen)
   memcpy(to, from, words * sizeof *to);
   for (uint32_t w = words; w < 2 * words; w++) to[w] |= from[w];
   for (uint32_t i = 0; i < hp_matcher_set(&s->matcher)->counters; i++) to[2 * words + i] += from[2 * words + i];
-}
-
-void hp_matching_add_type(hp_matching *s, uint32_t frame, uint64_t type, uint32_t count) {
-  *hp_matching_type_counter(s, frame, type) += count;
 }
 
 uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_child) {
@@ -472,12 +456,9 @@ void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
 
 void hp_speculation_save_scopes(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
-  hp_rewrite_log *log = p->log;
   const uint32_t words = hp_scope_words(r->rules);
-  p->now.scopes = log->bit_count;
-  hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + words, &r->unwind);
-  if (words) memcpy(log->bits + log->bit_count, p->scopes, words * sizeof *log->bits);
-  log->bit_count += words;
+  p->now.scopes = p->log->bit_count;
+  if (words) memcpy(hp_speculation_add_bits(r, words), p->scopes, words * sizeof *p->scopes);
 }
 
 /*** workers: notes ***/

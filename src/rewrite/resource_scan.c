@@ -47,10 +47,6 @@ struct hp_resource_scan {
   hp_scratch kept; /* values of sources and of the style element */
 };
 
-static bool is(hpar_string s, const char *word) {
-  return s.length == strlen(word) && hp_ascii_equal(s.bytes, word, s.length);
-}
-
 /*** attributes ***/
 
 /* Reads the attributes of the tag that the rewriter processes. Their values are valid as long as
@@ -80,9 +76,7 @@ static void keep_values(hp_resource_scan *s, hp_resource_values *to, const hp_re
   for (uint64_t left = hp_present_values(from); left; left &= left - 1) {
     hp_resource_attribute attribute = (hp_resource_attribute)__builtin_ctzll(left);
     hpar_string value = hp_resource_value(from, attribute);
-    char *copy = hp_scratch_take(&s->kept, value.length + 1);
-    if (value.length) memcpy(copy, value.bytes, value.length);
-    hp_set_value(to, attribute, (hpar_string){copy, value.length});
+    hp_set_value(to, attribute, (hpar_string){hp_scratch_copy(&s->kept, value.bytes, value.length), value.length});
   }
 }
 
@@ -187,7 +181,7 @@ static hpar_status end_template(hpar_element_end *given, void *context) {
 static bool is_shadow_root(const hp_resource_scan *s, const hp_resource_values *values) {
   const hp_builder *b = &s->rewriter->outline.builder;
   hpar_string mode = hp_resource_value(values, HP_RESOURCE_SHADOWROOTMODE);
-  if ((!is(mode, "open") && !is(mode, "closed")) || b->stack.depth < 2) return false;
+  if ((!hp_is_word(mode, "open") && !hp_is_word(mode, "closed")) || b->stack.depth < 2) return false;
   const hp_open_element *parent = &b->stack.entries[b->stack.depth - 1];
   return parent->ns == HPAR_NAMESPACE_HTML &&
          hp_is_shadow_host(parent->name, hp_names_of(&s->rewriter->names, parent->name));

@@ -1,5 +1,6 @@
 #include "rewrite/rules.h"
 
+#include "base/bytes.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "rewrite/readable.h"
@@ -122,26 +123,15 @@ static bool copy_string(hpar_string *string) {
   return copy;
 }
 
-static void lower_name(char *name) {
-  for (; *name; name++)
-    if ((unsigned)(*name - 'A') < 26) *name |= 0x20;
-}
-
 static bool copy_action(hpar_action *to, const hpar_action *from) {
   *to = *from;
   hpar_string name = {from->name, from->name ? strlen(from->name) + 1 : 0};
   bool copied = copy_string(&name);
   to->name = name.bytes;
   bool is_attribute = from->kind >= HPAR_ACTION_SET_ATTRIBUTE && from->kind <= HPAR_ACTION_PREFIX_ATTRIBUTE;
-  if (copied && name.length && is_attribute) lower_name((char *)(uintptr_t)name.bytes);
+  for (char *c = (char *)(uintptr_t)name.bytes; c && *c && is_attribute; c++) *c = hp_ascii_lower(*c);
   copied = copy_string(&to->value) && copied;
   return copy_string(&to->replacement) && copied;
-}
-
-static bool is_ascii(hpar_string text) {
-  for (size_t i = 0; i < text.length; i++)
-    if ((unsigned char)text.bytes[i] >= 0x80) return false;
-  return true;
 }
 
 /* Returns true if the text has a byte below `first` or one of `bytes`. */
@@ -159,7 +149,9 @@ static bool copy_setting(hp_rule *rule) {
       given->limit || given->url || a->kind != HPAR_ACTION_SET_ATTRIBUTE)
     return true;
   hpar_string name = {a->name, strlen(a->name)};
-  if (!a->value.length || !is_ascii(name) || !is_ascii(a->value) || has_any(a->value, 1, "\"'&")) return true;
+  if (!a->value.length || !hp_is_ascii(name.bytes, name.length) || !hp_is_ascii(a->value.bytes, a->value.length) ||
+      has_any(a->value, 1, "\"'&"))
+    return true;
   size_t length = name.length + a->value.length + 4;
   if (length > UINT32_MAX) return true;
   char *to = rule->setting = hp_allocate(length);
@@ -215,9 +207,9 @@ static hpar_status no_memory(hpar_error *error) {
 
 /* Appends the rule, which is valid but for its selector. */
 static hpar_status add_rule(hpar_rules *rules, const hpar_rule *rule, hpar_error *error) {
-  if (!hp_select_grow(&rules->rules, &rules->capacity, (size_t)rules->count + 1, sizeof *rules->rules) ||
-      !hp_select_grow(&rules->of_selector, &rules->selector_capacity, (size_t)rules->selector_count + 1,
-                      sizeof *rules->of_selector))
+  if (!hp_reserve(&rules->rules, &rules->capacity, (size_t)rules->count + 1, sizeof *rules->rules) ||
+      !hp_reserve(&rules->of_selector, &rules->selector_capacity, (size_t)rules->selector_count + 1,
+                  sizeof *rules->of_selector))
     return no_memory(error);
   hp_rule *made = &rules->rules[rules->count];
   if (!copy_rule(made, rule)) {

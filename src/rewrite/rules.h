@@ -9,8 +9,6 @@
 
 #include <hpar/rewrite.h>
 
-enum { HP_RULE_DOCUMENT = -1 };
-
 /* Returns true if a rule may give an element or an attribute this name. Stricter than the DOM: such
  * a name is the same in each encoding and has no parse error. */
 bool hp_is_rule_name(const char *name, bool of_attribute);

@@ -104,6 +104,4 @@ bool hp_scanner_begins_markup(const hp_scanner *scanner, const char *at);
 bool hp_scanner_begin_tag(hp_scanner *scanner, uint32_t length);
 void hp_scanner_finish_tag(hp_scanner *scanner);
 
-/* Parts of the scanner that are in files of their own. */
-
 #endif

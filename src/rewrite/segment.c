@@ -217,11 +217,15 @@ static void save_names(hpar_rewriter *r, uint32_t first) {
   }
 }
 
-static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
+hp_bits *hp_speculation_add_bits(hpar_rewriter *r, uint32_t count) {
   hp_rewrite_log *log = r->parallel.speculation->log;
   hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
-  memcpy(log->bits + log->bit_count, bits, count * sizeof *bits);
   log->bit_count += count;
+  return log->bits + (log->bit_count - count);
+}
+
+static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
+  memcpy(hp_speculation_add_bits(r, count), bits, count * sizeof *bits);
 }
 
 /* Saves the types of the children in a frame. */
@@ -245,7 +249,7 @@ static void save_types(hpar_rewriter *r, uint32_t frame, uint32_t entry) {
 static void save_frame(hpar_rewriter *r, uint32_t frame) {
   const uint32_t words = (uint32_t)(r->matching.version_size / sizeof(hp_bits));
   for (uint32_t v = 0; v < r->matching.versions; v++)
-    save_bits(r, (const hp_bits *)(const void *)hp_matching_frame(&r->matching, frame, v), words);
+    save_bits(r, (const hp_bits *)(const void *)hp_frame_version(&r->matching, frame, v), words);
 }
 
 /* Saves the children of the outer current node in this segment. */
@@ -260,15 +264,6 @@ static void save_outer_frame(hpar_rewriter *r) {
     hp_matching_forget_counter(&r->matching, saved, v);
   }
   save_types(r, outer->next, UINT32_MAX);
-}
-
-/* Saves the child and heir bits of a frame in all versions. */
-static void save_frame_bits(hpar_rewriter *r, uint32_t frame) {
-  hp_rewrite_log *log = r->parallel.speculation->log;
-  const uint32_t count = 2 * r->matching.versions * r->matching.matcher.words;
-  hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
-  hp_matching_copy_bits(&r->matching, frame, log->bits + log->bit_count);
-  log->bit_count += count;
 }
 
 static void save_frames(hpar_rewriter *r, uint32_t first) {
@@ -290,7 +285,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
     if (counts)
       save_frame(r, frame);
     else
-      save_frame_bits(r, frame);
+      hp_matching_copy_bits(&r->matching, frame, hp_speculation_add_bits(r, 2 * r->matching.versions * words));
   }
   p->now.logged.types.count = log->names.type_count - p->now.logged.types.first;
   for (uint32_t v = 0; v < p->versions; v++)

@@ -42,7 +42,7 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
   hp_predict_namespace_after(b, t, &p->next_mode, &p->next_ns);
   p->frame.knows_next = r->rules->needs_frames && b->stack.depth && t->kind == HP_TOKEN_START_TAG;
   if (p->frame.knows_next)
-    hp_matching_copy_bits(&r->matching, hp_matching_index_of(&r->matching, b->stack.top->node), p->frame.next);
+    hp_matching_copy_bits(&r->matching, hp_frame_of(&r->matching, b->stack.top->node), p->frame.next);
   hp_speculation_end_segment(r, end, t);
   hp_outer_take_disposition(&p->outer);
   p->seeks = true;

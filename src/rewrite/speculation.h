@@ -258,6 +258,8 @@ void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_to
 /* An hpar_write_callback that takes the output of a segment. */
 hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
 
+/* Appends space for bits to the log. */
+hp_bits *hp_speculation_add_bits(hpar_rewriter *worker, uint32_t count);
 /* Moves the edits before `position` to the log. */
 void hp_speculation_apply_edits(hpar_rewriter *worker, uint64_t position);
 

@@ -422,9 +422,9 @@ void hp_rewriter_apply_rules(hpar_rewriter *rewriter, const hp_outline_insertion
 const hp_attributes *hp_rewriter_attributes(hpar_rewriter *rewriter, uint8_t ns);
 /* Inserts text at a position of the input, unless it is inside removed content. Most insertions are
  * empty. */
-void hp_rewriter_insert_bytes(hpar_rewriter *rewriter, uint64_t position, const hp_bytes *text);
+void hp_rewriter_insert_text(hpar_rewriter *rewriter, uint64_t position, const char *text, size_t length);
 static inline void hp_rewriter_insert(hpar_rewriter *r, uint64_t position, const hp_bytes *text) {
-  if (text->length) hp_rewriter_insert_bytes(r, position, text);
+  if (text->length) hp_rewriter_insert_text(r, position, text->data, text->length);
 }
 void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
 void hp_rewriter_write_separator(hpar_rewriter *rewriter, uint64_t position);
@@ -506,6 +506,16 @@ hpar_status hp_element_act(hp_element *element, const hpar_action *action);
 /* Appends the content at the end or, with `in_front`, at the beginning. */
 hpar_status hp_content_add(hpar_rewriter *rewriter, hp_bytes *to, bool in_front, const char *content, size_t length,
                            hp_place_kind place);
+/* Replaces the bytes by the content. Changes nothing if it fails. */
+hpar_status hp_content_set(hpar_rewriter *rewriter, hp_bytes *to, const char *content, size_t length,
+                           hp_place_kind place);
+static inline bool hp_is_format(hpar_content format) {
+  return format == HPAR_CONTENT_TEXT || format == HPAR_CONTENT_HTML;
+}
+/* Returns how the content is written between two tags. */
+static inline hp_place_kind hp_place_of(hpar_content format) {
+  return format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
+}
 
 /* Returns where the options let their call explain a failure, or NULL. Empties the error there. */
 hpar_error *hp_rewrite_error_of(const hpar_rewrite_options *options);

@@ -193,24 +193,15 @@ static bool take_text(hpar_rewriter *r) {
     return false;
   }
   begin_text(r, hp_scanner_position(&r->scanner, from));
-  if (!is_settled(r)) {
-    const char *stop = classify(r, from, to);
-    if (stop < to) {
-      r->scanner.at = to = stop;
-      if (r->running.texts) {
-        deliver_parts(r, to);
-        escape_rest(r, hp_scanner_position(&r->scanner, to));
-      }
-      return false;
-    }
-  }
+  const char *stop = is_settled(r) ? to : classify(r, from, to);
+  if (stop < to) r->scanner.at = stop;
   if (r->running.texts) {
-    deliver_parts(r, to);
-    escape_rest(r, hp_scanner_position(&r->scanner, to));
-  } else if (r->text.is_escaped && r->scanner.content != HP_CONTENT_DATA) {
+    deliver_parts(r, stop);
+    escape_rest(r, hp_scanner_position(&r->scanner, stop));
+  } else if (stop == to && r->text.is_escaped && r->scanner.content != HP_CONTENT_DATA) {
     escape_text(r, from, to);
   }
-  return true;
+  return stop == to;
 }
 
 /*** comments and doctypes ***/
@@ -284,14 +275,9 @@ static void take_doctype(hpar_rewriter *r) {
   hp_doctype type = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
   bool forces =
       s->captures.token && read_doctype(s->event.data_from, s->event.data_to, s->event.data_to < s->event.to, &type);
-  if (type.name.bytes) {
-    hp_name name = hp_lower_name(type.name.bytes, type.name.length, &hp_utf8, &r->scratch);
-    hp_doctype lower = type;
-    lower.name = name;
-    hp_outline_take_doctype(&r->outline, &lower, forces);
-  } else {
-    hp_outline_take_doctype(&r->outline, &type, forces);
-  }
+  hp_doctype lower = type;
+  if (type.name.bytes) lower.name = hp_lower_name(type.name.bytes, type.name.length, &hp_utf8, &r->scratch);
+  hp_outline_take_doctype(&r->outline, &lower, forces);
   if (r->running.doctypes && s->captures.token) hp_rewriter_deliver_doctype(r, &type);
   hp_scratch_clear(&r->scratch);
 }

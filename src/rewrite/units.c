@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-static bool is_format(hpar_content format) { return format == HPAR_CONTENT_TEXT || format == HPAR_CONTENT_HTML; }
-
 /*** their memory ***/
 
 void hp_units_open(hpar_rewriter *r) {
@@ -70,7 +68,7 @@ static hp_place_kind place_in(const hp_text_piece *t, hpar_content format) {
 
 static hpar_status add_text(hp_text_piece *t, hp_bytes *to, bool in_front, const char *content, size_t length,
                             hpar_content format) {
-  if (!is_format(format) || (!content && length)) return HPAR_ERROR_ARGUMENT;
+  if (!hp_is_format(format) || (!content && length)) return HPAR_ERROR_ARGUMENT;
   hp_place_kind place = place_in(t, format);
   if (place == HP_PLACE_RAW && holds_end_tag(t->rewriter, content, length)) return HPAR_ERROR_ARGUMENT;
   return hp_content_add(t->rewriter, to, in_front, content, length, place);
@@ -116,8 +114,7 @@ static hpar_string encode_wanted(hpar_rewriter *r, hpar_string wanted) {
   if (!hp_encode(encoded, wanted.bytes, wanted.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
     return (hpar_string){NULL, 0};
   const uint32_t length = encoded->length - old;
-  char *copy = hp_scratch_take(&r->scratch, length);
-  memcpy(copy, encoded->data + old, length);
+  const char *copy = hp_scratch_copy(&r->scratch, encoded->data + old, length);
   encoded->length = old;
   return (hpar_string){copy, length};
 }
@@ -160,12 +157,10 @@ static hpar_status act_on_text(hp_text_piece *t, const hpar_action *a) {
 }
 
 void hp_rewriter_escape_raw_text(hpar_rewriter *r, uint64_t from, uint64_t to, hp_content content) {
-  static char less_than[] = "&lt;", ampersand[] = "&amp;";
   for (uint64_t at = from; at < to; at++) {
     const char c = *hp_rewriter_at(r, at);
     if (c != '<' && (c != '&' || content == HP_CONTENT_RCDATA)) continue;
-    hp_bytes reference = c == '<' ? (hp_bytes){less_than, 4, 0} : (hp_bytes){ampersand, 5, 0};
-    hp_rewriter_insert(r, at, &reference);
+    hp_rewriter_insert_text(r, at, c == '<' ? "&lt;" : "&amp;", c == '<' ? 4 : 5);
     hp_rewriter_drop(r, at, at + 1);
   }
 }
@@ -429,11 +424,10 @@ static void apply_comment(hpar_rewriter *r, hp_comment *c) {
     hp_rewriter_insert(r, c->start, &c->replacement);
     hp_rewriter_drop(r, c->start, c->end);
   } else if (c->is_changed) {
-    static char open[] = "<!--", close[] = "-->";
     uint64_t from = c->is_plain ? c->data_start : c->start, to = c->is_plain ? c->data_end : c->end;
-    if (!c->is_plain) hp_rewriter_insert(r, from, &(hp_bytes){open, 4, 0});
+    if (!c->is_plain) hp_rewriter_insert_text(r, from, "<!--", 4);
     hp_rewriter_insert(r, from, &c->text);
-    if (!c->is_plain) hp_rewriter_insert(r, from, &(hp_bytes){close, 3, 0});
+    if (!c->is_plain) hp_rewriter_insert_text(r, from, "-->", 3);
     hp_rewriter_drop(r, from, to);
   }
   hp_rewriter_insert(r, c->end, &c->after);
@@ -471,34 +465,22 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
 hpar_status hpar_comment_set_text(hpar_comment *given, const char *text, size_t length) {
   hp_comment *c = (hp_comment *)given;
   if (!c || (!text && length) || (length && !may_be_in_comment(text, length))) return HPAR_ERROR_ARGUMENT;
-  uint32_t old = c->text.length;
-  hpar_status status = hp_content_add(c->rewriter, &c->text, false, text, length, HP_PLACE_RAW);
-  if (status != HPAR_OK) return status;
-  if (old) memmove(c->text.data, c->text.data + old, c->text.length - old);
-  c->text.length -= old;
-  c->is_changed = true;
-  return HPAR_OK;
-}
-
-static hp_place_kind place_of(hpar_content format) {
-  return format == HPAR_CONTENT_TEXT ? HP_PLACE_TEXT : HP_PLACE_HTML;
+  hpar_status status = hp_content_set(c->rewriter, &c->text, text, length, HP_PLACE_RAW);
+  c->is_changed |= status == HPAR_OK;
+  return status;
 }
 
 static hpar_status replace_comment(hp_comment *c, const char *content, size_t length, hp_place_kind place) {
-  uint32_t old = c->replacement.length;
-  hpar_status status = hp_content_add(c->rewriter, &c->replacement, false, content, length, place);
-  if (status != HPAR_OK) return status;
-  if (old) memmove(c->replacement.data, c->replacement.data + old, c->replacement.length - old);
-  c->replacement.length -= old;
-  c->is_removed = true;
-  return HPAR_OK;
+  hpar_status status = hp_content_set(c->rewriter, &c->replacement, content, length, place);
+  c->is_removed |= status == HPAR_OK;
+  return status;
 }
 
 hpar_status hpar_comment_insert(hpar_comment *given, hpar_where where, const char *content, size_t length,
                                 hpar_content format) {
   hp_comment *c = (hp_comment *)given;
-  if (!c || !is_format(format)) return HPAR_ERROR_ARGUMENT;
-  hp_place_kind place = place_of(format);
+  if (!c || !hp_is_format(format)) return HPAR_ERROR_ARGUMENT;
+  hp_place_kind place = hp_place_of(format);
   switch (where) {
     case HPAR_WHERE_BEFORE: return hp_content_add(c->rewriter, &c->before, false, content, length, place);
     case HPAR_WHERE_AFTER: return hp_content_add(c->rewriter, &c->after, true, content, length, place);
@@ -545,9 +527,9 @@ hpar_status hpar_doctype_remove(hpar_doctype *d) {
 }
 
 hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length, hpar_content format) {
-  if (!end || !is_format(format)) return HPAR_ERROR_ARGUMENT;
+  if (!end || !hp_is_format(format)) return HPAR_ERROR_ARGUMENT;
   hpar_rewriter *r = end->rewriter;
-  return hp_content_add(r, &r->ends.after_tag, false, content, length, place_of(format));
+  return hp_content_add(r, &r->ends.after_tag, false, content, length, hp_place_of(format));
 }
 
 static hpar_status call_document_end(void *end, const void *rule) {

@@ -356,15 +356,11 @@ static bool edit_value(const editing *x, uint16_t bit, hpar_string value) {
 
 /*** elements ***/
 
-static bool is_word(hpar_string s, const char *word) {
-  return s.length == strlen(word) && hp_ascii_equal(s.bytes, word, s.length);
-}
-
 bool hp_urls_is_sheet(const hp_element *e) {
   const hp_node *node = hp_outline_node(&e->rewriter->outline, e->node);
   if (node->name != HP_ATOM_STYLE || node->ns == HPAR_NAMESPACE_MATHML) return false;
   hpar_string type = hp_element_value(e, (hpar_string){"type", 4});
-  return !type.length || is_word(trim(type), "text/css");
+  return !type.length || hp_is_word(trim(type), "text/css");
 }
 
 static hpar_string document_of(const hp_urls *u, const hpar_action *a) {
@@ -377,10 +373,9 @@ static void edit_attribute(editing *x, uint16_t bit) {
   hpar_rewriter *r = x->rewriter;
   hpar_string value = hp_element_value(e, x->attribute);
   if (!value.length) return;
-  if (bit == HP_URL_REFRESH && !is_word(hp_element_value(e, (hpar_string){"http-equiv", 10}), "refresh")) return;
+  if (bit == HP_URL_REFRESH && !hp_is_word(hp_element_value(e, (hpar_string){"http-equiv", 10}), "refresh")) return;
   /* A callback may edit the element, and move what the value is in. */
-  char *copy = hp_scratch_take(&r->scratch, value.length);
-  value.bytes = memcpy(copy, value.bytes, value.length);
+  value.bytes = hp_scratch_copy(&r->scratch, value.bytes, value.length);
   if (!edit_value(x, bit, value)) return;
   const hp_bytes *made = &urls_of(r)->value;
   hp_element_set_value(e, x->attribute, (hpar_string){made->data, made->length});
@@ -408,8 +403,7 @@ void hp_urls_edit_element(hp_element *e, const hp_rule *rule, const hpar_action 
     }
     const uint16_t bit = hp_url_bit(ns, name, attribute);
     if (!bit) continue;
-    char *copy = hp_scratch_take(&r->scratch, attribute.length);
-    x.attribute = (hpar_string){memcpy(copy, attribute.bytes, attribute.length), attribute.length};
+    x.attribute = (hpar_string){hp_scratch_copy(&r->scratch, attribute.bytes, attribute.length), attribute.length};
     if (!has_base) find_base(r, document_of(urls_of(r), action), ns == HPAR_NAMESPACE_HTML && name == HP_ATOM_BASE);
     has_base = true;
     edit_attribute(&x, bit);
