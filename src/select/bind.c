@@ -21,8 +21,8 @@ static bool open_table(hp_row_table *table, uint32_t keys) {
 
 static bool add_to_row(hp_matcher *m, uint32_t *row, uint32_t instruction) {
   if (!*row) {
-    if (!hp_select_grow(&m->index.rows, &m->index.row_capacity, ((size_t)m->index.row_count + 1) * m->words,
-                        sizeof *m->index.rows))
+    if (!hp_reserve(&m->index.rows, &m->index.row_capacity, ((size_t)m->index.row_count + 1) * m->words,
+                    sizeof *m->index.rows))
       return false;
     memset(m->index.rows + (size_t)m->index.row_count * m->words, 0, m->words * sizeof *m->index.rows);
     *row = m->index.row_count++;
@@ -233,8 +233,7 @@ hpar_status hp_matcher_open(hp_matcher *m, const hpar_selectors *set, const hpar
   m->index.tag_rows = hp_allocate_zeroed(HP_KNOWN_ATOMS * sizeof *m->index.tag_rows);
   m->sets.only_attribute = hp_allocate_zeroed((set->instructions_count + 1) * sizeof *m->sets.only_attribute);
   if (!m->index.tag_rows || !m->sets.only_attribute || !bind_names(m) || !open_sets(m)) return HPAR_ERROR_MEMORY;
-  if (!hp_select_grow(&m->index.rows, &m->index.row_capacity, m->words, sizeof *m->index.rows))
-    return HPAR_ERROR_MEMORY;
+  if (!hp_reserve(&m->index.rows, &m->index.row_capacity, m->words, sizeof *m->index.rows)) return HPAR_ERROR_MEMORY;
   memset(m->index.rows, 0, m->words * sizeof *m->index.rows);
   m->index.row_count = 1;
   if (!file_all(m)) return HPAR_ERROR_MEMORY;

@@ -5,50 +5,16 @@
 
 #include <string.h>
 
-/*** sets of elements ***/
+/*** tables of elements ***/
 
-static hp_ref *slot_of(const hp_checked *of, hp_ref element) {
-  uint32_t slot = (uint32_t)hp_hash_mix(element) & of->mask;
-  while (of->slots[slot] && of->slots[slot] != element) slot = (slot + 1) & of->mask;
-  return &of->slots[slot];
-}
-
-static bool grow(hp_checked *of) {
-  hp_checked larger = {.mask = of->slots ? of->mask * 2 + 1 : 63, .count = of->count};
-  if (!(larger.slots = hp_allocate_zeroed(((size_t)larger.mask + 1) * sizeof *larger.slots))) return false;
-  for (size_t i = 0; of->slots && i <= of->mask; i++)
-    if (of->slots[i]) *slot_of(&larger, of->slots[i]) = of->slots[i];
-  hp_free(of->slots);
-  *of = larger;
-  return true;
-}
-
-static bool add(hp_checked *to, hp_ref element) {
-  if (2 * to->count >= to->mask && !grow(to)) return false;
-  *slot_of(to, element) = element;
-  to->count++;
-  return true;
-}
-
-bool hp_checked_has(const hp_checked *of, hp_ref element) { return *slot_of(of, element) != 0; }
-
-void hp_checked_close(hp_checked *of) {
-  hp_free(of->slots);
-  of->slots = NULL;
-}
-
-/*** names ***/
-
-/* An element by a name: the last radio button of a group, or the first element with an id. */
-typedef struct named {
+/* An element by a name and a form: the last radio button of a group, or the first element with an
+ * id. A checked element stands for itself, in the place of the form, and has no name. */
+typedef struct hp_named_element {
   hpar_string name; /* `bytes` NULL: the slot is free */
   hp_ref form, element;
 } named;
 
-typedef struct directory {
-  named *slots;
-  uint32_t mask, count;
-} directory;
+static const hpar_string no_name = {"", 0};
 
 static uint64_t hash_of(hpar_string name, hp_ref form) {
   uint64_t hash = hp_hash_mix((uint64_t)form << 32 | (uint32_t)name.length);
@@ -61,7 +27,7 @@ static uint64_t hash_of(hpar_string name, hp_ref form) {
 }
 
 /* Returns the slot of the name, which may be free. */
-static named *look_up(const directory *in, hpar_string name, hp_ref form) {
+static named *look_up(const hp_checked *in, hpar_string name, hp_ref form) {
   uint32_t slot = (uint32_t)hash_of(name, form) & in->mask;
   for (;; slot = (slot + 1) & in->mask) {
     named *found = &in->slots[slot];
@@ -71,8 +37,8 @@ static named *look_up(const directory *in, hpar_string name, hp_ref form) {
   }
 }
 
-static bool grow_directory(directory *of) {
-  directory larger = {.mask = of->slots ? of->mask * 2 + 1 : 63, .count = of->count};
+static bool grow(hp_checked *of) {
+  hp_checked larger = {.mask = of->slots ? of->mask * 2 + 1 : 63, .count = of->count};
   if (!(larger.slots = hp_allocate_zeroed(((size_t)larger.mask + 1) * sizeof *larger.slots))) return false;
   for (size_t i = 0; of->slots && i <= of->mask; i++)
     if (of->slots[i].name.bytes) *look_up(&larger, of->slots[i].name, of->slots[i].form) = of->slots[i];
@@ -82,14 +48,27 @@ static bool grow_directory(directory *of) {
 }
 
 /* Returns the entry of a name, which is new if its element is 0; NULL without memory. */
-static named *enter(directory *in, hpar_string name, hp_ref form) {
-  if (2 * in->count >= in->mask && !grow_directory(in)) return NULL;
+static named *enter(hp_checked *in, hpar_string name, hp_ref form) {
+  if (2 * in->count >= in->mask && !grow(in)) return NULL;
   named *entry = look_up(in, name, form);
   if (!entry->name.bytes) {
     *entry = (named){name, form, 0};
     in->count++;
   }
   return entry;
+}
+
+static bool add(hp_checked *to, hp_ref element) {
+  named *entry = enter(to, no_name, element);
+  if (entry) entry->element = element;
+  return entry;
+}
+
+bool hp_checked_has(const hp_checked *of, hp_ref element) { return look_up(of, no_name, element)->element != 0; }
+
+void hp_checked_close(hp_checked *of) {
+  hp_free(of->slots);
+  of->slots = NULL;
 }
 
 /*** the walk ***/
@@ -118,7 +97,7 @@ typedef struct finder {
   uint32_t depth, capacity;
   radio *radios;
   uint32_t radio_count, radio_capacity;
-  directory ids, groups;
+  hp_checked ids, groups;
 } finder;
 
 static hpar_string value_of(const finder *f, const hp_subject *s, hp_atom name) {
@@ -126,10 +105,6 @@ static hpar_string value_of(const finder *f, const hp_subject *s, hp_atom name) 
   if (!attribute) return (hpar_string){NULL, 0};
   hpar_string value = hp_attribute_value(f->document, s->attributes, attribute);
   return value.bytes ? value : (hpar_string){"", 0};
-}
-
-static bool is(hpar_string value, const char *word) {
-  return value.bytes && value.length == strlen(word) && hp_ascii_equal(value.bytes, word, value.length);
 }
 
 static bool add_option(finder *f, const hp_subject *s, const opened *around) {
@@ -146,16 +121,16 @@ static bool add_option(finder *f, const hp_subject *s, const opened *around) {
 static bool add_input(finder *f, const hp_subject *s, const opened *around) {
   if (!hp_find_attribute(s->attributes, HP_ATOM_CHECKED)) return true;
   hpar_string type = value_of(f, s, HP_ATOM_TYPE), name = value_of(f, s, HP_ATOM_NAME);
-  if (is(type, "checkbox")) return add(f->found, s->ref);
-  if (!is(type, "radio")) return true;
+  if (hp_is_word(type, "checkbox")) return add(f->found, s->ref);
+  if (!hp_is_word(type, "radio")) return true;
   if (!name.length) return add(f->found, s->ref);
-  if (!hp_select_grow(&f->radios, &f->radio_capacity, (size_t)f->radio_count + 1, sizeof *f->radios)) return false;
+  if (!hp_reserve(&f->radios, &f->radio_capacity, (size_t)f->radio_count + 1, sizeof *f->radios)) return false;
   f->radios[f->radio_count++] = (radio){s->ref, around ? around->form : 0, name, value_of(f, s, HP_ATOM_FORM)};
   return true;
 }
 
 static bool push(finder *f, const hp_subject *s) {
-  if (!hp_select_grow(&f->stack, &f->capacity, (size_t)f->depth + 1, sizeof *f->stack)) return false;
+  if (!hp_reserve(&f->stack, &f->capacity, (size_t)f->depth + 1, sizeof *f->stack)) return false;
   opened next = f->depth ? f->stack[f->depth - 1] : (opened){.select = NO_SELECT};
   next.element = s->ref;
   switch (s->node->name) {

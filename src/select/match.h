@@ -352,7 +352,7 @@ hp_ref hp_root_of(const hpar_document *document, hp_ref node);
  * around it. */
 
 typedef struct hp_checked {
-  hp_ref *slots; /* a hash table of elements; NULL: no selector has the test */
+  struct hp_named_element *slots; /* a hash table; NULL: no selector has the test */
   uint32_t mask, count;
 } hp_checked;
 

@@ -79,7 +79,7 @@ static void take_samples(job *j) {
 
 static hpar_status keep_match(hpar_node element, uint32_t selector, void *context) {
   range *r = context;
-  if (!hp_select_grow(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) {
+  if (!hp_reserve(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) {
     r->status = HPAR_ERROR_MEMORY;
     return HPAR_ERROR_MEMORY;
   }

@@ -1,20 +1,14 @@
 #include "select/program.h"
 
 #include "base/bytes.h"
+#include "text/encoding/decoder.h"
 
 #include <string.h>
 
 /*** tokens ***/
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_name_start(char c) { return hp_ascii_is_letter(c) || c == '_' || (unsigned char)c >= 0x80 || !c; }
-static bool is_name(char c) { return is_name_start(c) || is_digit(c) || c == '-'; }
-
-static int hex_value(char c) {
-  if (is_digit(c)) return c - '0';
-  char lower = (char)(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
+static bool is_name(char c) { return is_name_start(c) || hp_ascii_is_digit(c) || c == '-'; }
 
 /* Skips comments, which separate nothing. */
 static void css_skip_comments(hp_css *css) {
@@ -47,35 +41,20 @@ static bool css_at_identifier(const hp_css *css) {
 }
 
 static char *put_code_point(char *to, uint32_t code) {
-  if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
-  if (code < 0x80) {
-    *to++ = (char)code;
-  } else if (code < 0x800) {
-    *to++ = (char)(0xC0 | code >> 6);
-    *to++ = (char)(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    *to++ = (char)(0xE0 | code >> 12);
-    *to++ = (char)(0x80 | (code >> 6 & 0x3F));
-    *to++ = (char)(0x80 | (code & 0x3F));
-  } else {
-    *to++ = (char)(0xF0 | code >> 18);
-    *to++ = (char)(0x80 | (code >> 12 & 0x3F));
-    *to++ = (char)(0x80 | (code >> 6 & 0x3F));
-    *to++ = (char)(0x80 | (code & 0x3F));
-  }
-  return to;
+  bool is_none = code == 0 || code > 0x10FFFF || (code & ~UINT32_C(0x7FF)) == 0xD800;
+  return hp_put_code_point(to, is_none ? 0xFFFD : code);
 }
 
 /* Reads what follows a backslash. */
 static char *put_escape(hp_css *css, char *to) {
-  int digit = css->at < css->end ? hex_value(*css->at) : -1;
+  int digit = css->at < css->end ? hp_hex_value(*css->at) : -1;
   if (digit < 0) {
     if (css->at == css->end) return put_code_point(to, 0);
     *to++ = *css->at++;
     return to;
   }
   uint32_t code = 0;
-  for (int i = 0; i < 6 && css->at < css->end && (digit = hex_value(*css->at)) >= 0; i++, css->at++)
+  for (int i = 0; i < 6 && css->at < css->end && (digit = hp_hex_value(*css->at)) >= 0; i++, css->at++)
     code = code * 16 + (uint32_t)digit;
   if (css->end - css->at >= 2 && css->at[0] == '\r' && css->at[1] == '\n') css->at++;
   if (css->at < css->end && hp_ascii_is_white(*css->at)) css->at++;
@@ -136,9 +115,9 @@ static bool take_word(hp_css *css, const char *word) {
 }
 
 static bool take_number(hp_css *css, int32_t *number) {
-  if (css->at == css->end || !is_digit(*css->at)) return false;
+  if (css->at == css->end || !hp_ascii_is_digit(*css->at)) return false;
   int64_t value = 0;
-  for (; css->at < css->end && is_digit(*css->at); css->at++)
+  for (; css->at < css->end && hp_ascii_is_digit(*css->at); css->at++)
     if (value < INT32_MAX) value = value * 10 + (*css->at - '0');
   *number = value > INT32_MAX ? INT32_MAX : (int32_t)value;
   return true;
@@ -195,11 +174,13 @@ static bool selector_out_of_memory(hp_selector_parser *p) {
   return false;
 }
 
+static bool at(const hp_selector_parser *p, char c) { return p->css.at < p->css.end && *p->css.at == c; }
+
 /* Returns free space at the end of the set's text for the rest of the selector. */
 static char *text_room(hp_selector_parser *p) {
   hpar_selectors *set = p->set;
   size_t need = set->text_count + 3 * (size_t)(p->css.end - p->css.at) + 4;
-  if (need > UINT32_MAX || !hp_select_grow(&set->text, &set->text_capacity, need, 1)) {
+  if (need > UINT32_MAX || !hp_reserve(&set->text, &set->text_capacity, need, 1)) {
     selector_out_of_memory(p);
     return NULL;
   }
@@ -216,10 +197,26 @@ static ptrdiff_t selector_identifier(hp_selector_parser *p, bool is_hash, uint32
   return length;
 }
 
+/* Reads an identifier or a string in quotes. `reason`: why there is no identifier. */
+static bool read_text(hp_selector_parser *p, hp_test *test, const char *reason) {
+  const char *begin = p->css.at;
+  const bool is_string = at(p, '"') || at(p, '\'');
+  char *room = is_string ? text_room(p) : NULL;
+  if (is_string && !room) return false;
+  ptrdiff_t length = is_string ? css_string(&p->css, room) : selector_identifier(p, false, &test->value);
+  if (length < 0) return selector_fail(p, begin, is_string ? "this string is not closed" : reason);
+  if (is_string) {
+    test->value = p->set->text_count;
+    p->set->text_count += (uint32_t)length;
+  }
+  test->length = (uint32_t)length;
+  return true;
+}
+
 /* Returns the index of the name at `place`, and appends its lower-case form. */
 static uint32_t add_name(hp_selector_parser *p, uint32_t place, uint32_t length) {
   hpar_selectors *set = p->set;
-  if (!hp_select_grow(&set->text, &set->text_capacity, (size_t)set->text_count + length, 1)) {
+  if (!hp_reserve(&set->text, &set->text_capacity, (size_t)set->text_count + length, 1)) {
     selector_out_of_memory(p);
     return HP_SELECT_NONE;
   }
@@ -235,19 +232,25 @@ static uint32_t add_name(hp_selector_parser *p, uint32_t place, uint32_t length)
   return set->names_count - 1;
 }
 
-/* Appends a test to the compound. Returns NULL when memory is short. */
-static hp_test *selector_add_test(hp_selector_parser *p, uint32_t compound, hp_test_kind kind) {
+/* Appends a compound without tests. Returns its index, or HP_SELECT_NONE when memory is short. */
+static uint32_t add_compound(hp_selector_parser *p, uint32_t name) {
+  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
+  if (!made) return selector_out_of_memory(p), HP_SELECT_NONE;
+  *made = (hp_compound){.name = name, .first_test = HP_SELECT_NONE};
+  return p->set->compounds_count - 1;
+}
+
+/* Appends a test to the compound. Returns false when memory is short. */
+static bool add_test(hp_selector_parser *p, uint32_t compound, hp_test test) {
   hpar_selectors *set = p->set;
-  hp_test *test = HP_SELECT_PUSH(set, tests);
-  if (!test) {
-    selector_out_of_memory(p);
-    return NULL;
-  }
-  *test = (hp_test){.kind = (uint8_t)kind, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
+  hp_test *made = HP_SELECT_PUSH(set, tests);
+  if (!made) return selector_out_of_memory(p);
+  *made = test;
+  made->next = HP_SELECT_NONE;
   uint32_t *link = &set->compounds[compound].first_test;
   while (*link != HP_SELECT_NONE) link = &set->tests[*link].next;
   *link = set->tests_count - 1;
-  return test;
+  return true;
 }
 
 /* Returns the namespace that a prefix stands for, or HP_NAMESPACE_ABSENT if it stands for none. */
@@ -266,22 +269,24 @@ static hp_namespace_test namespace_of(const char *prefix, size_t length, bool is
   return HP_NAMESPACE_ABSENT;
 }
 
+/* Reads a name, whose length is 0 if there is none, or `*`. Returns false on an error. */
+static bool read_name_or_star(hp_selector_parser *p, uint32_t *place, ptrdiff_t *length, bool *star) {
+  *length = 0;
+  *star = at(p, '*');
+  p->css.at += *star;
+  return *star || !css_at_identifier(&p->css) || (*length = selector_identifier(p, false, place)) >= 0;
+}
+
 /* Reads `name`, `prefix|name`, `*|name`, `|name`; `*` for the name only if `may_be_any`. Returns
  * false without an error if none begins here. */
 static bool read_qualified_name(hp_selector_parser *p, bool is_attribute, uint8_t *ns, uint32_t *name) {
   const char *begin = p->css.at;
   uint32_t place = 0;
-  ptrdiff_t length = 0;
-  bool star = false;
+  ptrdiff_t length;
+  bool star;
   *name = HP_SELECT_NONE;
   *ns = is_attribute ? HP_NAMESPACE_ABSENT : HP_NAMESPACE_ANY;
-  if (css_at_identifier(&p->css)) {
-    length = selector_identifier(p, false, &place);
-    if (length < 0) return false;
-  } else if (p->css.at < p->css.end && *p->css.at == '*') {
-    star = true;
-    p->css.at++;
-  }
+  if (!read_name_or_star(p, &place, &length, &star)) return false;
   const char *bar = p->css.at;
   bool has_prefix = bar < p->css.end && *bar == '|' && !(bar + 1 < p->css.end && (bar[1] == '=' || bar[1] == '|'));
   if (has_prefix) {
@@ -295,17 +300,8 @@ static bool read_qualified_name(hp_selector_parser *p, bool is_attribute, uint8_
         return selector_fail(p, begin,
                              "this namespace prefix is not declared; html, svg, math, xlink, xml and xmlns are");
     }
-    star = false;
-    length = 0;
-    if (css_at_identifier(&p->css)) {
-      length = selector_identifier(p, false, &place);
-      if (length < 0) return false;
-    } else if (p->css.at < p->css.end && *p->css.at == '*') {
-      star = true;
-      p->css.at++;
-    } else {
-      return selector_fail(p, p->css.at, "a name must follow '|'");
-    }
+    if (!read_name_or_star(p, &place, &length, &star)) return false;
+    if (!star && !length) return selector_fail(p, p->css.at, "a name must follow '|'");
   }
   if (star) return is_attribute ? selector_fail(p, begin, "an attribute needs a name, not '*'") : true;
   if (!length) return false;
@@ -337,21 +333,8 @@ static bool read_operator(hp_selector_parser *p, uint8_t *operator) {
 
 /* Reads the value of an attribute test, and the letter after it. */
 static bool read_value(hp_selector_parser *p, hp_test *test) {
-  ptrdiff_t length;
   css_skip_space(&p->css);
-  const char *begin = p->css.at;
-  if (begin < p->css.end && (*begin == '"' || *begin == '\'')) {
-    char *room = text_room(p);
-    if (!room) return false;
-    length = css_string(&p->css, room);
-    if (length < 0) return selector_fail(p, begin, "this string is not closed");
-    test->value = p->set->text_count;
-    p->set->text_count += (uint32_t)length;
-  } else {
-    length = selector_identifier(p, false, &test->value);
-    if (length < 0) return selector_fail(p, begin, "a value must be an identifier or a string in quotes");
-  }
-  test->length = (uint32_t)length;
+  if (!read_text(p, test, "a value must be an identifier or a string in quotes")) return false;
   css_skip_space(&p->css);
   if (p->css.at < p->css.end && *p->css.at != ']') {
     char letter = hp_ascii_lower(*p->css.at);
@@ -390,12 +373,7 @@ static bool read_attribute(hp_selector_parser *p, uint32_t compound) {
   if (p->css.at < p->css.end && *p->css.at != ']' && (!read_operator(p, &made.operator) || !read_value(p, &made)))
     return false;
   if (p->css.at < p->css.end && *p->css.at++ != ']') return selector_fail(p, p->css.at - 1, "']' is missing");
-  hp_test *test = selector_add_test(p, compound, HP_TEST_ATTRIBUTE);
-  if (!test) return false;
-  made.next = test->next;
-  made.first = test->first;
-  *test = made;
-  return true;
+  return add_test(p, compound, made);
 }
 
 static bool read_hash_or_class(hp_selector_parser *p, uint32_t compound) {
@@ -406,11 +384,8 @@ static bool read_hash_or_class(hp_selector_parser *p, uint32_t compound) {
   ptrdiff_t length = css_at_identifier(&p->css) ? selector_identifier(p, false, &place) : -1;
   if (length < 0)
     return selector_fail(p, begin, is_hash ? "an identifier must follow '#'" : "an identifier must follow '.'");
-  hp_test *test = selector_add_test(p, compound, is_hash ? HP_TEST_ID : HP_TEST_CLASS);
-  if (!test) return false;
-  test->value = place;
-  test->length = (uint32_t)length;
-  return true;
+  const hp_test test = {.kind = is_hash ? HP_TEST_ID : HP_TEST_CLASS, .value = place, .length = (uint32_t)length};
+  return add_test(p, compound, test);
 }
 
 static bool selector_pseudo(hp_selector_parser *p, uint32_t compound);
@@ -419,12 +394,10 @@ static bool selector_pseudo(hp_selector_parser *p, uint32_t compound);
 static uint32_t selector_compound(hp_selector_parser *p) {
   hpar_selectors *set = p->set;
   const char *begin = p->css.at;
-  hp_compound *made = HP_SELECT_PUSH(set, compounds);
-  if (!made) return selector_out_of_memory(p), HP_SELECT_NONE;
-  uint32_t compound = set->compounds_count - 1;
-  uint8_t ns = HP_NAMESPACE_ANY;
-  uint32_t name = HP_SELECT_NONE;
-  *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
+  const uint32_t compound = add_compound(p, HP_SELECT_NONE);
+  uint8_t ns;
+  uint32_t name;
+  if (compound == HP_SELECT_NONE) return HP_SELECT_NONE;
   bool found = read_qualified_name(p, false, &ns, &name);
   set->compounds[compound].name = name;
   set->compounds[compound].ns = ns;
@@ -595,34 +568,15 @@ static const pseudo *find(const char *name, size_t length) {
   return NULL;
 }
 
-/* Makes `test` the answer of an instruction, where it is inside a look-ahead test: a reverse
- * walk cannot count from the left. */
-static bool answer_by_instruction(hp_selector_parser *p, uint32_t compound, const hp_test *test) {
-  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
-  if (!made) return selector_out_of_memory(p);
-  *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
-  uint32_t inner = p->set->compounds_count - 1;
-  hp_test *copy = selector_add_test(p, inner, (hp_test_kind)test->kind);
-  if (!copy) return false;
-  uint32_t next = copy->next;
-  *copy = *test;
-  copy->next = next;
-  uint32_t instruction = selector_instruction(p, inner, HP_SELECT_NONE);
-  if (instruction == HP_SELECT_NONE) return false;
-  hp_test *bit = selector_add_test(p, compound, HP_TEST_BIT);
-  if (!bit) return false;
-  bit->first = instruction;
-  return true;
-}
-
+/* Appends a test that depends on what is before the element. A reverse walk cannot tell that, so
+ * that inside a look-ahead test an instruction answers it. */
 static bool add_walk_test(hp_selector_parser *p, uint32_t compound, hp_test test) {
   if (test.kind != HP_TEST_LANG) p->set->looks_at_siblings = true;
-  if (p->ahead_depth) return answer_by_instruction(p, compound, &test);
-  hp_test *made = selector_add_test(p, compound, (hp_test_kind)test.kind);
-  if (!made) return false;
-  test.next = made->next;
-  *made = test;
-  return true;
+  if (!p->ahead_depth) return add_test(p, compound, test);
+  const uint32_t inner = add_compound(p, HP_SELECT_NONE);
+  if (inner == HP_SELECT_NONE || !add_test(p, inner, test)) return false;
+  const uint32_t instruction = selector_instruction(p, inner, HP_SELECT_NONE);
+  return instruction != HP_SELECT_NONE && add_test(p, compound, (hp_test){.kind = HP_TEST_BIT, .first = instruction});
 }
 
 static bool is_flat(const hpar_selectors *set, const hp_compound *compound);
@@ -670,13 +624,8 @@ static bool add_ahead(hp_selector_parser *p, uint32_t compound, hp_ahead_test te
   if (!made) return selector_out_of_memory(p);
   *made = test;
   made->is_local = is_local(p->set, &test);
-  hp_test *use = selector_add_test(p, compound, HP_TEST_AHEAD);
-  if (!use) return false;
-  use->first = p->set->ahead_count - 1;
-  return true;
+  return add_test(p, compound, (hp_test){.kind = HP_TEST_AHEAD, .first = p->set->ahead_count - 1});
 }
-
-static bool at(const hp_selector_parser *p, char c) { return p->css.at < p->css.end && *p->css.at == c; }
 
 /* Returns true at a ")" or at the end of the text, which closes all (CSS Syntax, "Consume a
  * simple block"). */
@@ -712,6 +661,17 @@ static void skip_argument(hp_css *css) {
   css->at = css->end;
 }
 
+/* Appends the choices of a list, whose lists inside are complete. */
+static bool add_choices(hp_selector_parser *p, const hp_choice *choices, uint32_t count, uint32_t *first) {
+  *first = p->set->choices_count;
+  for (uint32_t i = 0; i < count; i++) {
+    hp_choice *made = HP_SELECT_PUSH(p->set, choices);
+    if (!made) return selector_out_of_memory(p);
+    *made = choices[i];
+  }
+  return true;
+}
+
 /* Reads the choices of a list up to ')'. With `forgiving`, a choice that is no selector is
  * dropped. */
 static bool read_choices(hp_selector_parser *p, bool forgiving, uint32_t *first, uint32_t *count) {
@@ -737,37 +697,22 @@ static bool read_choices(hp_selector_parser *p, bool forgiving, uint32_t *first,
     more = at(p, ',');
     if (more) p->css.at++;
   }
-  *first = p->set->choices_count;
   *count = n;
-  for (uint32_t i = 0; i < n; i++) {
-    hp_choice *made = HP_SELECT_PUSH(p->set, choices);
-    if (!made) return selector_out_of_memory(p);
-    *made = choices[i];
-  }
-  return true;
+  return add_choices(p, choices, n, first);
 }
 
 static bool read_list(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
   uint32_t first, count;
   if (!read_choices(p, pseudo->flags & FORGIVING, &first, &count)) return false;
-  hp_test *test = selector_add_test(p, compound, HP_TEST_LIST);
-  if (!test) return false;
-  test->first = first;
-  test->count = count;
-  test->negated = pseudo->flags & NEGATED;
-  return close_parenthesis(p);
+  const hp_test test = {.kind = HP_TEST_LIST, .first = first, .count = count, .negated = pseudo->flags & NEGATED};
+  return add_test(p, compound, test) && close_parenthesis(p);
 }
 
 /* Makes the instruction that counts the siblings that match one of the choices. */
 static bool count_choices(hp_selector_parser *p, uint32_t first, uint32_t count, hp_test *nth) {
-  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
-  if (!made) return selector_out_of_memory(p);
-  *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
-  uint32_t counting = p->set->compounds_count - 1;
-  hp_test *list = selector_add_test(p, counting, HP_TEST_LIST);
-  if (!list) return false;
-  list->first = first;
-  list->count = count;
+  const uint32_t counting = add_compound(p, HP_SELECT_NONE);
+  const hp_test list = {.kind = HP_TEST_LIST, .first = first, .count = count};
+  if (counting == HP_SELECT_NONE || !add_test(p, counting, list)) return false;
   nth->first = selector_instruction(p, counting, HP_SELECT_NONE);
   if (nth->first == HP_SELECT_NONE) return false;
   nth->slot = p->set->counters++;
@@ -784,10 +729,9 @@ static bool count_type(hp_selector_parser *p, uint32_t compound, hp_test *nth) {
     p->set->counts_types = true;
     return true;
   }
-  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
-  if (!made) return selector_out_of_memory(p);
-  *made = (hp_compound){.name = name, .first_test = HP_SELECT_NONE};
-  uint32_t counting = selector_instruction(p, p->set->compounds_count - 1, HP_SELECT_NONE);
+  const uint32_t counted = add_compound(p, name);
+  const uint32_t counting =
+      counted == HP_SELECT_NONE ? HP_SELECT_NONE : selector_instruction(p, counted, HP_SELECT_NONE);
   if (counting == HP_SELECT_NONE) return false;
   nth->kind = HP_TEST_NTH_OF_NAME;
   nth->slot = p->set->counters;
@@ -807,105 +751,96 @@ static bool takes_of(hp_selector_parser *p) {
   return true;
 }
 
-static bool read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
+/* An+B among all siblings, those of one type, or those that match a choice. */
+typedef struct nth {
   int32_t a, b;
-  uint32_t first = 0, count = 0;
-  bool of = false;
-  css_skip_space(&p->css);
-  if (!css_nth(&p->css, &a, &b)) return selector_fail(p, p->css.at, "odd, even or An+B must be here");
-  css_skip_space(&p->css);
-  if (!at_close(p) && !(pseudo->flags & OF_TYPE) && takes_of(p)) {
-    uint32_t ahead_before = p->set->ahead_count;
-    of = true;
-    if (pseudo->flags & FROM_END) p->ahead_depth++;
-    bool read = read_choices(p, false, &first, &count);
-    if (pseudo->flags & FROM_END) p->ahead_depth--;
-    if (!read) return false;
-    if (!(pseudo->flags & FROM_END) && p->ahead_depth && p->set->ahead_count != ahead_before)
-      return selector_refuse(p, p->css.at, "a look-ahead test may hold :nth-child(of S) only without look-ahead");
-  }
-  if (!close_parenthesis(p)) return false;
-  if (pseudo->flags & FROM_END) {
-    hp_ahead_test test = {.kind = pseudo->flags & OF_TYPE ? HP_AHEAD_NTH_LAST_OF_TYPE : HP_AHEAD_NTH_LAST_CHILD,
-                          .a = a,
-                          .b = b,
-                          .first = first,
-                          .count = count};
-    if (of) {
-      test.kind = HP_AHEAD_NTH_LAST_OF;
-      test.slot = p->set->ahead_counters++;
-    }
+  bool of_type, from_end, of_choices;
+  uint32_t first, count; /* of the choices */
+} nth;
+
+static bool add_nth(hp_selector_parser *p, uint32_t compound, const nth *n) {
+  if (n->from_end) {
+    hp_ahead_test test = {.kind = n->of_choices ? HP_AHEAD_NTH_LAST_OF
+                                  : n->of_type  ? HP_AHEAD_NTH_LAST_OF_TYPE
+                                                : HP_AHEAD_NTH_LAST_CHILD,
+                          .a = n->a,
+                          .b = n->b,
+                          .first = n->first,
+                          .count = n->count};
+    if (n->of_choices) test.slot = p->set->ahead_counters++;
     return add_ahead(p, compound, test);
   }
-  hp_test test = {.kind = (uint8_t)pseudo->test, .a = a, .b = b, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
-  if ((pseudo->flags & OF_TYPE) && !count_type(p, compound, &test)) return false;
-  if (of && !count_choices(p, first, count, &test)) return false;
+  hp_test test = {.kind = n->of_type ? HP_TEST_NTH_OF_TYPE : HP_TEST_NTH_CHILD, .a = n->a, .b = n->b};
+  if (n->of_type && !count_type(p, compound, &test)) return false;
+  if (n->of_choices && !count_choices(p, n->first, n->count, &test)) return false;
   return add_walk_test(p, compound, test);
 }
 
-static bool add_index(hp_selector_parser *p, uint32_t compound, bool of_type, bool from_end) {
-  if (from_end)
-    return add_ahead(
-        p, compound,
-        (hp_ahead_test){.kind = of_type ? HP_AHEAD_NTH_LAST_OF_TYPE : HP_AHEAD_NTH_LAST_CHILD, .a = 0, .b = 1});
-  hp_test test = {.kind = (uint8_t)(of_type ? HP_TEST_NTH_OF_TYPE : HP_TEST_NTH_CHILD),
-                  .a = 0,
-                  .b = 1,
-                  .next = HP_SELECT_NONE,
-                  .first = HP_SELECT_NONE};
-  return (!of_type || count_type(p, compound, &test)) && add_walk_test(p, compound, test);
+static bool read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
+  nth n = {.of_type = pseudo->flags & OF_TYPE, .from_end = pseudo->flags & FROM_END};
+  css_skip_space(&p->css);
+  if (!css_nth(&p->css, &n.a, &n.b)) return selector_fail(p, p->css.at, "odd, even or An+B must be here");
+  css_skip_space(&p->css);
+  if (!at_close(p) && !n.of_type && takes_of(p)) {
+    uint32_t ahead_before = p->set->ahead_count;
+    n.of_choices = true;
+    p->ahead_depth += n.from_end;
+    bool read = read_choices(p, false, &n.first, &n.count);
+    p->ahead_depth -= n.from_end;
+    if (!read) return false;
+    if (!n.from_end && p->ahead_depth && p->set->ahead_count != ahead_before)
+      return selector_refuse(p, p->css.at, "a look-ahead test may hold :nth-child(of S) only without look-ahead");
+  }
+  return close_parenthesis(p) && add_nth(p, compound, &n);
 }
 
-/* Reads one relative selector of :has(). */
-static bool read_relative(hp_selector_parser *p, uint32_t *start) {
+/* The first or the last one. */
+static bool add_index(hp_selector_parser *p, uint32_t compound, bool of_type, bool from_end) {
+  return add_nth(p, compound, &(nth){.b = 1, .of_type = of_type, .from_end = from_end});
+}
+
+/* Reads one relative selector of :has(). No compound in it has any. */
+static bool read_relative(hp_selector_parser *p) {
   enum { MAX_RELATIVE = 64 };
-  hp_relative steps[MAX_RELATIVE];
-  uint32_t n = 0;
+  const uint32_t first = p->set->relatives_count;
   css_skip_space(&p->css);
   hp_combinator combinator = selector_combinator(p);
   if (combinator == HP_COMBINATOR_NONE) combinator = HP_COMBINATOR_DESCENDANT;
   do {
-    if (n == MAX_RELATIVE) return selector_refuse(p, p->css.at, ":has() may hold 64 compounds a selector at most");
+    if (p->set->relatives_count - first == MAX_RELATIVE)
+      return selector_refuse(p, p->css.at, ":has() may hold 64 compounds a selector at most");
     uint32_t compound = selector_compound(p);
     if (compound == HP_SELECT_NONE) return false;
-    steps[n++] = (hp_relative){compound, (uint8_t)combinator, false};
-    combinator = selector_combinator(p);
-  } while (combinator != HP_COMBINATOR_NONE);
-  steps[n - 1].is_last = true;
-  *start = p->set->relatives_count;
-  for (uint32_t i = 0; i < n; i++) {
     hp_relative *made = HP_SELECT_PUSH(p->set, relatives);
     if (!made) return selector_out_of_memory(p);
-    *made = steps[i];
-  }
+    *made = (hp_relative){compound, (uint8_t)combinator, false};
+    combinator = selector_combinator(p);
+  } while (combinator != HP_COMBINATOR_NONE);
+  p->set->relatives[p->set->relatives_count - 1].is_last = true;
   return true;
 }
 
 static bool read_has(hp_selector_parser *p, uint32_t compound, const char *begin) {
   enum { MAX_RELATIVES = 64 };
-  uint32_t starts[MAX_RELATIVES], n = 0;
+  const uint32_t first = p->set->starts_count;
   if (p->inside_has) return selector_fail(p, begin, ":has() must not be inside :has()");
   p->inside_has = true;
   p->ahead_depth++;
   bool read = true;
   for (bool more = true; read && more;) {
-    if (n == MAX_RELATIVES) return selector_refuse(p, p->css.at, ":has() may hold 64 selectors at most");
-    read = read_relative(p, &starts[n]);
-    n++;
+    if (p->set->starts_count - first == MAX_RELATIVES)
+      return selector_refuse(p, p->css.at, ":has() may hold 64 selectors at most");
+    uint32_t *start = HP_SELECT_PUSH(p->set, starts);
+    if (!start) return selector_out_of_memory(p);
+    *start = p->set->relatives_count;
+    read = read_relative(p);
     more = read && at(p, ',');
-    if (more) p->css.at++;
+    p->css.at += more;
   }
   p->ahead_depth--;
   p->inside_has = false;
-  if (!read) return false;
-  uint32_t first = p->set->starts_count;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t *made = HP_SELECT_PUSH(p->set, starts);
-    if (!made) return selector_out_of_memory(p);
-    *made = starts[i];
-  }
-  return close_parenthesis(p) &&
-         add_ahead(p, compound, (hp_ahead_test){.kind = HP_AHEAD_HAS, .first = first, .count = n});
+  const hp_ahead_test test = {.kind = HP_AHEAD_HAS, .first = first, .count = p->set->starts_count - first};
+  return read && close_parenthesis(p) && add_ahead(p, compound, test);
 }
 
 /* Reads the language ranges of :lang(): one test whose choices are compounds of one range each. */
@@ -914,45 +849,18 @@ static bool read_lang(hp_selector_parser *p, uint32_t compound) {
   hp_choice choices[MAX_RANGES];
   uint32_t n = 0;
   do {
-    hp_test test = {.kind = HP_TEST_LANG, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
+    hp_test test = {.kind = HP_TEST_LANG, .slot = p->set->languages};
     css_skip_space(&p->css);
-    const char *begin = p->css.at;
-    if (n == MAX_RANGES) return selector_refuse(p, begin, ":lang() may hold 32 ranges at most");
-    bool is_string = at(p, '"') || at(p, '\'');
-    if (is_string) {
-      uint32_t room = p->set->text_count;
-      if (!hp_select_grow(&p->set->text, &p->set->text_capacity, room + 3 * (size_t)(p->css.end - begin), 1))
-        return selector_out_of_memory(p);
-      ptrdiff_t length = css_string(&p->css, p->set->text + room);
-      if (length < 0) return selector_fail(p, begin, "this string is not closed");
-      test.value = room;
-      test.length = (uint32_t)length;
-      p->set->text_count += (uint32_t)length;
-    } else {
-      ptrdiff_t length = selector_identifier(p, false, &test.value);
-      if (length < 0) return selector_fail(p, begin, "a language must be here");
-      test.length = (uint32_t)length;
-    }
-    hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
-    if (!made) return selector_out_of_memory(p);
-    *made = (hp_compound){.name = HP_SELECT_NONE, .first_test = HP_SELECT_NONE};
-    uint32_t one = p->set->compounds_count - 1;
-    test.slot = p->set->languages++;
-    if (!add_walk_test(p, one, test)) return false;
+    if (n == MAX_RANGES) return selector_refuse(p, p->css.at, ":lang() may hold 32 ranges at most");
+    if (!read_text(p, &test, "a language must be here")) return false;
+    const uint32_t one = add_compound(p, HP_SELECT_NONE);
+    p->set->languages++;
+    if (one == HP_SELECT_NONE || !add_walk_test(p, one, test)) return false;
     choices[n++] = (hp_choice){false, one};
     css_skip_space(&p->css);
   } while (at(p, ',') && p->css.at++);
-  uint32_t first = p->set->choices_count;
-  for (uint32_t i = 0; i < n; i++) {
-    hp_choice *made = HP_SELECT_PUSH(p->set, choices);
-    if (!made) return selector_out_of_memory(p);
-    *made = choices[i];
-  }
-  hp_test *list = selector_add_test(p, compound, HP_TEST_LIST);
-  if (!list) return false;
-  list->first = first;
-  list->count = n;
-  return close_parenthesis(p);
+  hp_test list = {.kind = HP_TEST_LIST, .count = n};
+  return add_choices(p, choices, n, &list.first) && add_test(p, compound, list) && close_parenthesis(p);
 }
 
 static bool read_arguments(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo, const char *begin) {
@@ -972,14 +880,14 @@ static bool add_plain(hp_selector_parser *p, uint32_t compound, const pseudo *ps
     case PSEUDO_ONLY: return add_index(p, compound, of_type, false) && add_index(p, compound, of_type, true);
     default: break;
   }
-  hp_test test = {.kind = (uint8_t)pseudo->test, .next = HP_SELECT_NONE, .first = HP_SELECT_NONE};
+  hp_test test = {.kind = (uint8_t)pseudo->test};
   if (pseudo->test == HP_TEST_ENABLED || pseudo->test == HP_TEST_DISABLED) {
     p->set->looks_at_forms = true;
     return add_walk_test(p, compound, test);
   }
   /* Without a scoping root, :scope is :root. */
-  bool is_scope = pseudo->test == HP_TEST_SCOPE && p->for_stream;
-  return selector_add_test(p, compound, is_scope ? HP_TEST_ROOT : pseudo->test) != NULL;
+  if (pseudo->test == HP_TEST_SCOPE && p->for_stream) test.kind = HP_TEST_ROOT;
+  return add_test(p, compound, test);
 }
 
 /* Reads what follows ':' and appends the tests of a pseudo-class. */

@@ -16,6 +16,7 @@
  * Source: Selectors Level 4, https://drafts.csswg.org/selectors/. */
 
 #include "base/call.h"
+#include "base/memory.h"
 
 #include <hpar/node.h>
 #include <hpar/select.h>
@@ -145,26 +146,29 @@ typedef struct hp_selector_name { // value
   uint32_t exact, lower, length;  /* places in `text` */
 } hp_selector_name;
 
+/* The arrays to which the parser appends. */
+#define HP_SELECT_ARRAYS(ARRAY)       \
+  ARRAY(char, text)                   \
+  ARRAY(hp_selector_name, names)      \
+  ARRAY(hp_test, tests)               \
+  ARRAY(hp_compound, compounds)       \
+  ARRAY(hp_instruction, instructions) \
+  ARRAY(hp_choice, choices)           \
+  ARRAY(hp_ahead_test, ahead)         \
+  ARRAY(hp_relative, relatives)       \
+  ARRAY(uint32_t, starts) /* of relative selectors: indices of `relatives` */
 #define HP_SELECT_ARRAY(type, name) \
   type *name;                       \
-  uint32_t name##_count, name##_capacity
+  uint32_t name##_count, name##_capacity;
 
 /* What the parser appends to, in one place so that a failed selector can be taken back. */
 typedef struct hpar_selectors { // value
   hp_in_use use;
-  HP_SELECT_ARRAY(char, text);
-  HP_SELECT_ARRAY(hp_selector_name, names);
-  HP_SELECT_ARRAY(hp_test, tests);
-  HP_SELECT_ARRAY(hp_compound, compounds);
-  HP_SELECT_ARRAY(hp_instruction, instructions);
-  HP_SELECT_ARRAY(hp_choice, choices);
-  HP_SELECT_ARRAY(hp_ahead_test, ahead);
-  HP_SELECT_ARRAY(hp_relative, relatives);
-  HP_SELECT_ARRAY(uint32_t, starts); /* of relative selectors: indices of `relatives` */
-  uint32_t selectors;                /* added so far */
-  uint32_t counters;                 /* slots of :nth-child(of S) */
-  uint32_t languages;                /* tests of a language range */
-  uint32_t ahead_counters;           /* slots of :nth-last-child(of S) */
+  HP_SELECT_ARRAYS(HP_SELECT_ARRAY)
+  uint32_t selectors;      /* added so far */
+  uint32_t counters;       /* slots of :nth-child(of S) */
+  uint32_t languages;      /* tests of a language range */
+  uint32_t ahead_counters; /* slots of :nth-last-child(of S) */
   bool counts_types, looks_at_siblings, looks_at_forms;
 } hpar_selectors;
 
@@ -175,12 +179,9 @@ static inline bool hp_selectors_walk_back(const hpar_selectors *set) {
   return false;
 }
 
-/* Grows the array to `need` items. Returns false when memory is short. */
-bool hp_select_grow(void *items, uint32_t *capacity, size_t need, size_t item_size);
-
-#define HP_SELECT_PUSH(set, name)                                                                              \
-  (hp_select_grow(&(set)->name, &(set)->name##_capacity, (size_t)(set)->name##_count + 1, sizeof *(set)->name) \
-       ? &(set)->name[(set)->name##_count++]                                                                   \
+#define HP_SELECT_PUSH(set, name)                                                                          \
+  (hp_reserve(&(set)->name, &(set)->name##_capacity, (size_t)(set)->name##_count + 1, sizeof *(set)->name) \
+       ? &(set)->name[(set)->name##_count++]                                                               \
        : NULL)
 
 /*** tokens ***/

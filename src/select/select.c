@@ -16,9 +16,8 @@
  * and later siblings of e come before e, so R(., e) is known when T(., e) is computed. */
 
 typedef struct ahead_tests {
-  uint32_t count;   /* elements below the root, in document order */
   uint32_t words;   /* of a set of look-ahead tests */
-  hp_bits *holding; /* a set per element */
+  hp_bits *holding; /* a set per element below the root, in document order */
 } ahead_tests;
 
 /* The reverse walk. Index `count` stands for the root. */
@@ -42,9 +41,9 @@ static bool collect(void *context, const hp_subject *subject, bool accepts) {
   (void)accepts;
   uint32_t words = r->matcher->words;
   const char *base = r->matcher->document->range.base;
-  if (!hp_select_grow(&r->elements, &r->capacity, r->count + 1, sizeof *r->elements) ||
-      !hp_select_grow(&r->parents, &r->parent_capacity, r->count + 1, sizeof *r->parents) ||
-      !hp_select_grow(&r->matched, &r->matched_capacity, ((size_t)r->count + 1) * words, sizeof *r->matched)) {
+  if (!hp_reserve(&r->elements, &r->capacity, r->count + 1, sizeof *r->elements) ||
+      !hp_reserve(&r->parents, &r->parent_capacity, r->count + 1, sizeof *r->parents) ||
+      !hp_reserve(&r->matched, &r->matched_capacity, ((size_t)r->count + 1) * words, sizeof *r->matched)) {
     r->out_of_memory = true;
     return false;
   }
@@ -166,7 +165,6 @@ static hpar_status open_ahead(ahead_tests *ahead, hp_matcher *matcher, hp_ref ro
   ahead->words = (matcher->set->ahead_count + HP_BITS - 1) / HP_BITS;
   ahead->holding = NULL;
   hpar_status status = walk_forward(&r, root);
-  ahead->count = r.count;
   if (!status) {
     ahead->holding = hp_allocate_zeroed(((size_t)r.count + 1) * ahead->words * sizeof *ahead->holding);
     status = ahead->holding && allocate(&r) ? walk_back(&r, ahead) : HPAR_ERROR_MEMORY;
@@ -184,35 +182,12 @@ static void close_ahead(ahead_tests *ahead) { hp_free(ahead->holding); }
 
 /*** selection ***/
 
-bool hp_select_grow(void *items, uint32_t *capacity, size_t need, size_t item_size) {
-  if (need <= *capacity) return true;
-  size_t room = *capacity ? 2 * (size_t)*capacity : 16;
-  if (room < need) room = need;
-  if (room > UINT32_MAX || room > SIZE_MAX / item_size) return false;
-  void *old, *made;
-  memcpy(&old, items, sizeof old);
-  if (!(made = hp_reallocate(old, room * item_size))) return false;
-  memcpy(items, &made, sizeof made);
-  *capacity = (uint32_t)room;
-  return true;
-}
-
 void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before) {
-  set->text_count = before->text_count;
-  set->names_count = before->names_count;
-  set->tests_count = before->tests_count;
-  set->compounds_count = before->compounds_count;
-  set->instructions_count = before->instructions_count;
-  set->choices_count = before->choices_count;
-  set->ahead_count = before->ahead_count;
-  set->relatives_count = before->relatives_count;
-  set->starts_count = before->starts_count;
-  set->counters = before->counters;
-  set->ahead_counters = before->ahead_counters;
-  set->counts_types = before->counts_types;
-  set->looks_at_siblings = before->looks_at_siblings;
-  set->languages = before->languages;
-  set->looks_at_forms = before->looks_at_forms;
+  const hpar_selectors longer = *set;
+  *set = *before;
+#define KEEP_MEMORY(type, name) set->name = longer.name, set->name##_capacity = longer.name##_capacity;
+  HP_SELECT_ARRAYS(KEEP_MEMORY)
+#undef KEEP_MEMORY
 }
 
 hpar_status hpar_selectors_create(hpar_selectors **selectors) {
@@ -224,15 +199,9 @@ hpar_status hpar_selectors_create(hpar_selectors **selectors) {
 }
 
 static void free_selectors(hpar_selectors *s) {
-  hp_free(s->text);
-  hp_free(s->names);
-  hp_free(s->tests);
-  hp_free(s->compounds);
-  hp_free(s->instructions);
-  hp_free(s->choices);
-  hp_free(s->ahead);
-  hp_free(s->relatives);
-  hp_free(s->starts);
+#define FREE(type, name) hp_free(s->name);
+  HP_SELECT_ARRAYS(FREE)
+#undef FREE
   hp_free(s);
 }
 

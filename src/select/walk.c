@@ -17,7 +17,7 @@ static hp_frame *frame_at(const hp_walk *w, uint32_t depth) {
 
 static hp_frame *innermost_frame(const hp_walk *w) { return frame_at(w, w->depth - 1); }
 
-static bool make_room(hp_walk *w) { return hp_select_grow(&w->frames, &w->capacity, w->depth + 1, w->frame_size); }
+static bool make_room(hp_walk *w) { return hp_reserve(&w->frames, &w->capacity, w->depth + 1, w->frame_size); }
 
 /* Makes space for a frame after the innermost one. Returns that one, which may have moved, or NULL
  * without memory. */
@@ -274,7 +274,7 @@ hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
   hpar_status status = open_root(w);
   for (hp_ref ref = top; !status && ref && hp_node_at(base, ref)->kind == HPAR_NODE_ELEMENT;
        ref = hp_parent_of(base, hp_node_at(base, ref))) {
-    if (hp_select_grow(&path, &capacity, length + 1, sizeof *path))
+    if (hp_reserve(&path, &capacity, length + 1, sizeof *path))
       path[length++] = ref;
     else
       status = HPAR_ERROR_MEMORY;
