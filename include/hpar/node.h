@@ -59,8 +59,13 @@ template <class type> inline type hpar_sized() {
 #endif
 
 #ifdef __cplusplus
-extern "C" {
+#define HPAR_BEGIN_C extern "C" {
+#define HPAR_END_C }
+#else
+#define HPAR_BEGIN_C
+#define HPAR_END_C
 #endif
+HPAR_BEGIN_C
 
 /* Returns the library's version, "MAJOR.MINOR.PATCH", in static storage. */
 HPAR_API const char *hpar_version(void);
@@ -163,8 +168,7 @@ HPAR_API hpar_status hpar_document_create(hpar_document **document);
 /* Frees the document and all its nodes, in a time that does not depend on their number. If a parser
  * is being fed for this document, its input is dropped. A callback may destroy what the running
  * call uses: documents, parsers, selectors, rules and rewriters. The object is then freed when the
- * last call that uses it returns. A call that would change such an object, for example parse into
- * the document, returns HPAR_ERROR_ARGUMENT. */
+ * last call that uses it returns. Calls that would change it return HPAR_ERROR_ARGUMENT. */
 HPAR_API void hpar_document_destroy(hpar_document *document);
 /* Drops the tree, and the input of a parser that is being fed for this document, but keeps memory.
  * Waits for late threads of its last parse (see hpar_parse), so that the caller may free the bytes
@@ -225,9 +229,8 @@ HPAR_API hpar_string hpar_node_attribute_value(const hpar_document *document, hp
 
 /*** places in the input ***/
 
-/* All offsets count bytes, and each end is the offset after the last byte. The first three
- * functions return false or 0, and change nothing, for what has no place in the input, and without
- * hpar_options.source_offsets in the parse. */
+/* Offsets count bytes; an end is the one after the last byte. Without hpar_options.source_offsets,
+ * or a place in the input, the first three functions return false or 0, and change nothing. */
 
 /* Sets `*start` and `*end` to the place of an element's start tag. An implied element, and the
  * clone of a formatting element or of an option, have none of their own. */
@@ -258,8 +261,7 @@ typedef struct hpar_position {
 
 /* Sets `positions[i]` to the place of the byte at `offsets[i]`, or of the end for larger offsets.
  * `bytes` are the input, in any encoding but UTF-16, whose line ends are not found. The time is
- * linear in the input and in `count` if the offsets ascend; each offset below the one before starts
- * again at the beginning. */
+ * linear in the input and `count`, but starts again at each offset below the one before. */
 HPAR_API void hpar_positions(const char *bytes, size_t length, const uint64_t *offsets, size_t count,
                              hpar_position *positions);
 
@@ -316,8 +318,7 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
 
 /*** changes ***/
 
-/* The right to change a document, which one thread has at a time. hpar_document_edit gives it after
- * a parse:
+/* The right of one thread to change a document. After a parse, hpar_document_edit gives it:
  *
  *   hpar_editor *editor;
  *   if (hpar_document_edit(document, NULL, &editor, NULL) == HPAR_OK) {
@@ -379,8 +380,7 @@ HPAR_API hpar_status hpar_node_clone(hpar_editor *editor, hpar_node node, bool d
  * Removes it from its old parent first. Inserts the children of a fragment instead of the fragment.
  * During a parse, a script element that hpar_node_create_element has made runs before the function
  * returns. If `node` has descendants, the time grows with the depth of `parent`.
- * HPAR_ERROR_ARGUMENT, also: the DOM Standard forbids the insertion. For example, `node` contains
- * `parent`. */
+ * HPAR_ERROR_ARGUMENT, also: the DOM Standard forbids it, as where `node` contains `parent`. */
 HPAR_API hpar_status hpar_node_insert_before(hpar_editor *editor, hpar_node parent, hpar_node node, hpar_node before);
 /* Does the same after the last child of `parent`. */
 HPAR_API hpar_status hpar_node_append(hpar_editor *editor, hpar_node parent, hpar_node node);
@@ -404,7 +404,5 @@ HPAR_API hpar_status hpar_node_set_text(hpar_editor *editor, hpar_node node, con
  * form around it owns the text's controls. */
 HPAR_API hpar_status hpar_node_set_inner_html(hpar_editor *editor, hpar_node element, const char *bytes, size_t length);
 
-#ifdef __cplusplus
-}
-#endif
+HPAR_END_C
 #endif

@@ -17,8 +17,7 @@
  * is the distance of all elements.
  *
  * The tree depends on no option except `scripting`, `fragment`, `encoding`, the script callback and
- * the limits. One thread at a time may use a parser, which keeps memory and threads between parses.
- * Different parsers may run at once.
+ * the limits. A parser keeps memory and threads between parses. Each serves one thread at a time.
  *
  * Time is linear in the input, except where the standard defines a tree that is larger, because it
  * opens formatting elements again in each of many paragraphs. hpar_limits bound the tree and the
@@ -27,9 +26,7 @@
 #include <hpar/resources.h>
 #include <hpar/script.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HPAR_BEGIN_C
 
 /*** options ***/
 
@@ -161,8 +158,7 @@ HPAR_API const char *hpar_allocator_name(size_t index);
 
 /*** statistics ***/
 
-/* Statistics of a parse. Counters that do not apply to the mode are 0. Texts have static storage.
- * hpar/study.h has all counters of speculation. */
+/* Statistics of a parse; hpar/study.h has more. Counters of other modes are 0. Texts are static. */
 typedef struct hpar_stats {
   size_t size;                 /* HPAR_STATS_INIT sets it */
   const char *mode;            /* "sequential", "parallel" or a study's driver: what parsed */
@@ -220,8 +216,7 @@ HPAR_API hpar_status hpar_parser_create(hpar_parser **parser);
 /* Frees the parser and ends its threads. Documents stay. A feed that has not finished is abandoned:
  * its document becomes empty. See hpar_document_destroy for callbacks. */
 HPAR_API void hpar_parser_destroy(hpar_parser *parser);
-/* Returns why the parser's last call failed. The error is the parser's, valid until the next call
- * on it. For NULL, an error says so. */
+/* Returns why the parser's last call failed, valid until the next one. For NULL, it says so. */
 HPAR_API const hpar_error *hpar_parser_error(const hpar_parser *parser);
 
 /* Starts the threads that a parse with these options would use, if any, and wakes them. They spin
@@ -244,8 +239,7 @@ HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options
  * invalid sequences by the Encoding Standard. Offsets are those of the input.
  *
  * After a failure, except at a limit, the document is empty and `stats` has the defaults. If the
- * parser or the document is NULL, nothing changes. Also: HPAR_ERROR_UNSUPPORTED (this build lacks
- * the requested part), HPAR_ERROR_TOO_LARGE. */
+ * parser or the document is NULL, nothing changes. HPAR_ERROR_UNSUPPORTED, HPAR_ERROR_TOO_LARGE. */
 HPAR_API hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                 hpar_document *document, hpar_stats *stats);
 
@@ -340,7 +334,5 @@ HPAR_API const char *hpar_encoding_name(const char *label);
 HPAR_API hpar_status hpar_decode(const char *label, const char *bytes, size_t length, hpar_write_callback write,
                                  void *context);
 
-#ifdef __cplusplus
-}
-#endif
+HPAR_END_C
 #endif

@@ -1,8 +1,7 @@
 #ifndef HPAR_RESOURCES_H
 #define HPAR_RESOURCES_H
 
-/* The resources that a document refers to and that a browser loads with it or prepares for, and the
- * links of a document.
+/* The resources that a browser loads with a document or prepares for, and the document's links.
  *
  *   hpar_resource_list *found = hpar_resources_all(document, top, NULL);
  *   for (size_t i = 0; found && i < found->count; i++) {
@@ -21,9 +20,7 @@
 
 #include <hpar/node.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HPAR_BEGIN_C
 
 typedef enum hpar_resource_kind {
   HPAR_RESOURCE_SCRIPT = 0,
@@ -93,8 +90,7 @@ typedef struct hpar_resource {
 typedef hpar_status (*hpar_resource_callback)(const hpar_resource *resource, void *context);
 
 /* Receives an event of a parse (hpar_options.resources). The resource is valid during the call. The
- * callback may read the strings only, because the document is not complete. It must not call the
- * library with the parser or the document.
+ * callback may read the strings only. It must not call the library with the parser or the document.
  *
  * A thread of a parallel parse reports FOUND at once, so that calls come from several threads at
  * the same time. CONFIRMED and CANCELLED come from the calling thread. CONFIRMED comes in the order
@@ -113,8 +109,7 @@ typedef struct hpar_resource_options {
   hpar_resource_event_callback callback; /* NULL: the parse reports none, and has no cost for it */
   void *context;
   /* FOUND comes from the calling thread, in the order of the start tags, after all text before the
-   * tag is parsed, and before a later tag is confirmed. A resource of a region that the calling
-   * thread parses again may have no FOUND */
+   * tag is parsed, and before a later tag is confirmed. What it parses again may have no FOUND */
   bool in_order;
   uint64_t reserved[3]; /* zero */
 } hpar_resource_options;
@@ -122,8 +117,7 @@ typedef struct hpar_resource_options {
 /* Returns the name of a kind, such as "script" or "dns-prefetch". NULL past the last. */
 HPAR_API const char *hpar_resource_kind_name(size_t kind);
 /* Reports the resources of `top` and its descendants in tree order, in linear time. The images of a
- * picture come before the image of its img element. Declarative shadow roots nest up to 16 deep;
- * deeper ones have no resources. */
+ * picture come before the image of its img element. Shadow roots count up to 16 deep. */
 HPAR_API hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_resource_callback callback,
                                     void *context);
 
@@ -178,7 +172,5 @@ typedef struct hpar_link_list {
 HPAR_API hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                         hpar_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+HPAR_END_C
 #endif

@@ -37,8 +37,7 @@
  * svg or math, is ignored. Inside removed content callbacks still run, and their edits are dropped.
  *
  * The parser adds the attributes of a later <html> or <body> tag to the open element. The element
- * begins and counts once, but rules see each of its tags: docs/guides/rewrite.md, "Tags that add
- * attributes".
+ * begins and counts once, but rules see each of its tags (docs/guides/rewrite.md).
  *
  * The tree of the output is the edited tree of the input, with exceptions that this guide lists.
  * "--check" of the program hpar finds each of them in a page. For each page, text stays text, and
@@ -49,9 +48,7 @@
 #include <hpar/parse.h>
 #include <hpar/select.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HPAR_BEGIN_C
 
 typedef struct hpar_rules hpar_rules;
 typedef struct hpar_rewriter hpar_rewriter;
@@ -209,7 +206,6 @@ HPAR_API hpar_status hpar_comment_insert(hpar_comment *comment, hpar_where where
                                          hpar_content format);
 HPAR_API hpar_status hpar_comment_remove(hpar_comment *comment);
 HPAR_API hpar_status hpar_doctype_remove(hpar_doctype *doctype);
-/* Appends content after the input. */
 HPAR_API hpar_status hpar_document_end_append(hpar_document_end *end, const char *content, size_t length,
                                               hpar_content format);
 
@@ -284,8 +280,7 @@ typedef struct hpar_rule {
   bool text_pieces; /* `text` and text actions receive pieces as they arrive, not whole texts */
   /* the caller promises that the callbacks, except `document_end` and `found`, may run on any
    * thread, in any order, at the same time, and more than once. They depend on their object and on
-   * constant data only, and call no function of a rewriter. docs/guides/rewrite.md, "Pure
-   * callbacks", has the whole promise */
+   * constant data only, and call no function of a rewriter. See docs/guides/rewrite.md */
   bool pure;
   hpar_found_callback found; /* for each element that matches, in document order */
   hpar_url_callback url;     /* for each URL of elements that match, after `element` */
@@ -315,8 +310,7 @@ typedef enum hpar_on_failure {
 
 /* What happens to input in UTF-16. */
 typedef enum hpar_utf16 {
-  /* it becomes UTF-8 without a byte order mark, which the sender of the output must declare.
-   * hpar_rewrite_stats.decoded is set */
+  /* it becomes UTF-8 without a mark, as its sender must declare: hpar_rewrite_stats.decoded */
   HPAR_UTF16_DECODE = 0,
   HPAR_UTF16_PASS,  /* no rule applies; hpar_rewrite_stats.passed_through is set */
   HPAR_UTF16_REFUSE /* begin or feed returns HPAR_ERROR_UNSUPPORTED */
@@ -386,16 +380,14 @@ typedef struct hpar_rewrite_stats {
 HPAR_API hpar_status hpar_rewriter_create(hpar_rewriter **rewriter);
 /* Frees the rewriter. A stream that has not finished ends without output. */
 HPAR_API void hpar_rewriter_destroy(hpar_rewriter *rewriter);
-/* Returns why the rewriter's last call failed. The error is the rewriter's, valid until the next
- * call on it. For NULL, an error says so. */
+/* Returns why the rewriter's last call failed, valid until the next one. For NULL, it says so. */
 HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
 
 /* Begins a stream. A stream that has not finished is dropped. `rules` must stay until finish.
  * `write` receives the output in order: pieces of at least 256 bytes, and the rest at the end of
  * each feed. If it fails, the stream ends, and feed and finish return its status. `write` NULL:
  * there is no output, for rules that only read. HPAR_ERROR_ARGUMENT, also: `rules` are not
- * compiled. HPAR_ERROR_UNSUPPORTED: the encoding is ISO-2022-JP or "replacement", or refused
- * UTF-16. */
+ * compiled. HPAR_ERROR_UNSUPPORTED: ISO-2022-JP, "replacement" or refused UTF-16. */
 HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
                                          const hpar_rewrite_options *options, hpar_write_callback write, void *context);
 /* Feeds `length` bytes, which the caller may change afterwards. Any division of the input gives the
@@ -448,7 +440,5 @@ HPAR_API hpar_status hpar_rewrite_many(const hpar_rules *rules, const hpar_rewri
                                        hpar_rewrite_page *pages, size_t count, hpar_page_callback callback,
                                        void *context);
 
-#ifdef __cplusplus
-}
-#endif
+HPAR_END_C
 #endif

@@ -28,9 +28,7 @@
 
 #include <hpar/node.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HPAR_BEGIN_C
 
 /* The kind of a script, by its `type` and `language`. Data blocks are no scripts. */
 typedef enum hpar_script_type {
@@ -78,11 +76,8 @@ typedef struct hpar_script_options {
  * processes the text before the function returns, up to an unfinished token. Later text completes
  * that token. A complete script element in the text runs before the function returns. If a script
  * with `src` then blocks the parser, the rest waits until the outer script has ended.
- * HPAR_ERROR_ARGUMENT: the script runs at no point of the input (browsers then open a new
- * document). */
+ * HPAR_ERROR_ARGUMENT: the script runs at no point of the input: browsers open a document. */
 HPAR_API hpar_status hpar_script_write(hpar_editor *editor, const char *bytes, size_t length);
 
-#ifdef __cplusplus
-}
-#endif
+HPAR_END_C
 #endif

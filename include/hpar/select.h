@@ -18,9 +18,7 @@
 
 #include <hpar/parse.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HPAR_BEGIN_C
 
 /*** one selector ***/
 
@@ -47,8 +45,7 @@ HPAR_API hpar_status hpar_selectors_create(hpar_selectors **selectors);
 HPAR_API void hpar_selectors_destroy(hpar_selectors *selectors);
 
 /* Appends one selector, which may be a list ("a, b"), in UTF-8. Its number is the count before the
- * call. HPAR_ERROR_ARGUMENT, also: it is not supported, and `error` has the place and the reason.
- * After a failure the set is as before. */
+ * call. HPAR_ERROR_ARGUMENT, also: it is not supported, see `error`. A failure leaves the set. */
 HPAR_API hpar_status hpar_selectors_add(hpar_selectors *selectors, const char *text, size_t length, hpar_error *error);
 HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 
@@ -61,11 +58,10 @@ HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 typedef struct hpar_select_options {
   size_t size;    /* HPAR_SELECT_OPTIONS_INIT sets it */
   hpar_mode mode; /* HPAR_MODE_AUTO: one thread, unless `threads` or `run` is set */
-  /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core, except that HPAR_MODE_AUTO then
-   * uses one, unless `run` is set */
+  /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core, but AUTO uses one without
+   * `run` */
   unsigned threads;
-  /* the caller's executor, as in hpar_parallel_options; NULL: the library starts threads and ends
-   * them before it returns */
+  /* as in hpar_parallel_options; NULL: the library's threads, which end before it returns */
   hpar_run_callback run;
   void *run_context;
   hpar_error *error; /* filled by the call; NULL: none */
@@ -91,7 +87,5 @@ HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_doc
 HPAR_API hpar_status hpar_matches(const hpar_selectors *selectors, const hpar_document *document, hpar_node element,
                                   uint32_t selector, bool *matches);
 
-#ifdef __cplusplus
-}
-#endif
+HPAR_END_C
 #endif

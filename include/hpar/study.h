@@ -22,9 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HPAR_BEGIN_C
 
 /*** names ***/
 
@@ -850,7 +848,5 @@ typedef const hpar_plugin *(*hpar_plugin_callback)(void);
   const hpar_plugin *hpar_plugin_open(void)
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+HPAR_END_C
 #endif
