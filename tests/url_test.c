@@ -166,10 +166,10 @@ static void international_hosts(void) {
        "1a",
        NULL},
   };
-  char ascii[64];
-  size_t used;
+  static const char plain[] = "http://b\xC3\xBC.de/";
   hp_url url = {0};
-  const bool has_icu = hp_idn_to_ascii("\xC3\xBC", 2, ascii, sizeof ascii, &used) == HP_IDN_CONVERTED;
+  /* Without ICU, the characters stay. */
+  const bool has_icu = hp_url_parse(&url, plain, sizeof plain - 1, NULL) && !memchr(url.bytes, '\xC3', url.length);
   if (!has_icu) printf("hosts beyond ASCII are left out: this build or this machine has no ICU\n");
   for (size_t i = 0; has_icu && i < sizeof rows / sizeof *rows; i++) {
     char input[64], expected[64];
@@ -180,7 +180,6 @@ static void international_hosts(void) {
         rows[i].expected ? fine && CHECK_BYTES(url.bytes, url.length, expected, strlen(expected)) : CHECK(!fine);
     if (!right) printf("  input: %s\n", input);
   }
-  static const char plain[] = "http://b\xC3\xBC.de/";
   if (!has_icu && CHECK(hp_url_parse(&url, plain, sizeof plain - 1, NULL)))
     CHECK_BYTES(url.bytes, url.length, plain, sizeof plain - 1);
   hp_url_close(&url);

@@ -30,10 +30,6 @@ static bool is_element(const hpar_document *document, hpar_node node) {
   return is_node(document, node) && at(document, node)->kind == HPAR_NODE_ELEMENT;
 }
 
-static bool has_children(const hp_node *node) {
-  return node->kind == HPAR_NODE_ELEMENT || node->kind == HPAR_NODE_DOCUMENT || node->kind == HPAR_NODE_FRAGMENT;
-}
-
 static const hp_attributes *attributes_of(const hpar_document *document, hpar_node element) {
   if (!is_element(document, element)) return NULL;
   hp_ref block = at(document, element)->attributes;
@@ -136,11 +132,11 @@ hpar_node hpar_node_parent(const hpar_document *document, hpar_node node) {
 }
 
 hpar_node hpar_node_first_child(const hpar_document *document, hpar_node node) {
-  return is_node(document, node) && has_children(at(document, node)) ? at(document, node)->first : HPAR_NO_NODE;
+  return is_node(document, node) && hp_can_have_children(at(document, node)) ? at(document, node)->first : HPAR_NO_NODE;
 }
 
 hpar_node hpar_node_last_child(const hpar_document *document, hpar_node node) {
-  return is_node(document, node) && has_children(at(document, node)) ? at(document, node)->last : HPAR_NO_NODE;
+  return is_node(document, node) && hp_can_have_children(at(document, node)) ? at(document, node)->last : HPAR_NO_NODE;
 }
 
 hpar_node hpar_node_next(const hpar_document *document, hpar_node node) {
@@ -157,14 +153,7 @@ hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node n
 }
 
 hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node) {
-  hpar_node child = hpar_node_first_child(document, node);
-  if (child) return child;
-  while (is_node(document, node) && node != top) {
-    hpar_node next = at(document, node)->next;
-    if (next) return next;
-    node = hpar_node_parent(document, node);
-  }
-  return HPAR_NO_NODE;
+  return is_node(document, node) ? hp_next_in_tree(document->range.base, node, top) : HPAR_NO_NODE;
 }
 
 size_t hpar_node_attribute_count(const hpar_document *document, hpar_node element) {

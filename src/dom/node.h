@@ -137,6 +137,27 @@ static inline hp_ref hp_parent_of(const char *base, const hp_node *node) {
   return parent;
 }
 
+/* Returns true for a document, a fragment and an element. */
+static inline bool hp_can_have_children(const hp_node *node) {
+  return node->kind == HPAR_NODE_ELEMENT || node->kind == HPAR_NODE_DOCUMENT || node->kind == HPAR_NODE_FRAGMENT;
+}
+
+/* Returns the node after `node` and its descendants, below `top`, or 0. */
+static inline hp_ref hp_node_after(const char *base, hp_ref node, hp_ref top) {
+  while (node && node != top) {
+    const hp_node *n = hp_node_at(base, node);
+    if (n->next) return n->next;
+    node = hp_parent_of(base, n);
+  }
+  return 0;
+}
+
+/* Returns the node after `node` in tree order below `top`, or 0. */
+static inline hp_ref hp_next_in_tree(const char *base, hp_ref node, hp_ref top) {
+  const hp_node *n = hp_node_at(base, node);
+  return hp_can_have_children(n) && n->first ? n->first : hp_node_after(base, node, top);
+}
+
 /* Returns the element whose contents are the fragment, or 0. */
 static inline hp_ref hp_host_of(const hp_node *fragment) { return fragment->attributes; }
 

@@ -175,10 +175,6 @@ static bool visit(finder *f, const hp_subject *s) {
   }
 }
 
-static hp_ref first_child(const finder *f, hp_ref node) {
-  return hp_can_have_children(f->document, node) ? hp_node_at(f->document->range.base, node)->first : 0;
-}
-
 static bool walk(finder *f, hp_ref root) {
   const char *base = f->document->range.base;
   for (hp_ref ref = root;;) {
@@ -187,9 +183,8 @@ static bool walk(finder *f, hp_ref root) {
       hp_subject subject = hp_subject_of(base, ref);
       if (!visit(f, &subject)) return false;
     }
-    hp_ref first = first_child(f, ref);
-    if (first) {
-      ref = first;
+    if (hp_can_have_children(node) && node->first) {
+      ref = node->first;
       continue;
     }
     for (;; ref = hp_parent_of(base, node)) {
@@ -213,8 +208,7 @@ static bool find_forms(finder *f, hp_ref root) {
     any = true;
     if (!enter(&f->ids, f->radios[i].form_id, 0)) return false;
   }
-  for (hp_ref ref = root, first; any && ref; ref = first ? first : hp_node_after(base, ref, root)) {
-    first = first_child(f, ref);
+  for (hp_ref ref = root; any && ref; ref = hp_next_in_tree(base, ref, root)) {
     if (hp_node_at(base, ref)->kind != HPAR_NODE_ELEMENT) continue;
     hp_subject s = hp_subject_of(base, ref);
     hpar_string id = value_of(f, &s, HP_ATOM_ID);

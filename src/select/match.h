@@ -330,12 +330,8 @@ static inline hp_ref hp_element_from(const char *base, hp_ref node) {
 /* Returns the language that the last meta element of the document with http-equiv=content-language
  * declares, or an empty string. */
 hpar_string hp_default_language(const hpar_document *document);
-/* Returns the node after `node` and its descendants, below `top`, or 0. */
-hp_ref hp_node_after(const char *base, hp_ref node, hp_ref top);
 /* Returns the first element in document order that is not below `node`, or 0. */
 hp_ref hp_element_after(const hpar_document *document, hp_ref node);
-/* Returns true for a document, a fragment and an element. */
-bool hp_can_have_children(const hpar_document *document, hp_ref node);
 /* Reports each selector that the element of the last step matches once, in ascending order. Returns
  * what the callback returned at last. */
 hpar_status hp_report_matches(const hp_matcher *matcher, hp_ref element, hpar_match_callback callback, void *context);

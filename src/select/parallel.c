@@ -190,7 +190,8 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
                       : !document ? "document"
                                   : "callback");
   const hp_executor executor = executor_of(options);
-  if (executor.threads < 2 || hp_selectors_walk_back(set) || !top || !hp_can_have_children(document, top) ||
+  if (executor.threads < 2 || hp_selectors_walk_back(set) || !top ||
+      !hp_can_have_children(hp_node_at(document->range.base, top)) ||
       hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, &executor))
     return hp_select_alone(set, document, top, callback, context);
   job *j = hp_allocate_zeroed(sizeof *j);

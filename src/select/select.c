@@ -316,7 +316,7 @@ static bool visit_numbered(void *context, const hp_subject *subject, bool accept
 
 static hpar_status select_below(const hpar_selectors *set, const hpar_document *document, hp_ref top, hp_ref scope,
                                 hpar_match_callback callback, void *context) {
-  if (!top || !hp_can_have_children(document, top)) return HPAR_OK;
+  if (!top || !hp_can_have_children(hp_node_at(document->range.base, top))) return HPAR_OK;
   selection s;
   hp_walk walk;
   hpar_status status = open_selection(&s, set, document, top, scope);

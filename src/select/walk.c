@@ -222,15 +222,6 @@ hp_ref hp_root_of(const hpar_document *document, hp_ref node) {
   return node;
 }
 
-hp_ref hp_node_after(const char *base, hp_ref ref, hp_ref top) {
-  while (ref != top) {
-    const hp_node *node = hp_node_at(base, ref);
-    if (node->next) return node->next;
-    ref = hp_parent_of(base, node);
-  }
-  return 0;
-}
-
 hp_ref hp_element_after(const hpar_document *document, hp_ref node) {
   const char *base = document->range.base;
   while (node) {
@@ -240,11 +231,6 @@ hp_ref hp_element_after(const hpar_document *document, hp_ref node) {
     node = hp_parent_of(base, n);
   }
   return 0;
-}
-
-bool hp_can_have_children(const hpar_document *document, hp_ref node) {
-  uint8_t kind = hp_node_at(document->range.base, node)->kind;
-  return kind == HPAR_NODE_DOCUMENT || kind == HPAR_NODE_FRAGMENT || kind == HPAR_NODE_ELEMENT;
 }
 
 /* Takes one element into the innermost frame. Returns true if a selector of the caller matched. */
@@ -334,8 +320,6 @@ hpar_status hp_walk_range(hp_walk *w, hp_ref top, hp_ref first, hp_ref end, hp_v
 }
 
 /*** the default language ***/
-
-/* The default language of a document. */
 
 /* Sets `*language` if the element is a meta element that declares the default language.
  * Source: HTML, "Content language state (http-equiv="content-language")". */

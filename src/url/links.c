@@ -153,7 +153,7 @@ bool hp_next_link(uint16_t bit, const char **at, const char *end, hpar_string *u
 static hpar_string base_url(const hpar_document *document) {
   const char *memory = document->range.base;
   if (!hp_document_has_base(document)) return (hpar_string){NULL, 0};
-  for (hp_ref ref = document->root; ref; ref = hp_next_in_tree(memory, document->root, ref)) {
+  for (hp_ref ref = document->root; ref; ref = hp_next_in_tree(memory, ref, document->root)) {
     const hp_node *node = hp_node_at(memory, ref);
     if (node->kind != HPAR_NODE_ELEMENT || node->name != HP_ATOM_BASE || node->ns != HPAR_NAMESPACE_HTML) continue;
     const hp_attributes *block = node->attributes ? hp_at(memory, node->attributes) : NULL;
@@ -251,7 +251,7 @@ hpar_status hp_report_links(const hpar_document *document, hpar_node top, const 
     hp_explain(error, status, "hpar_link_options.document_url is \"%.100s\"; accepted: an absolute URL",
                options->document_url);
   hp_plain_base_open(&w.plain, &w.base);
-  for (hp_ref ref = status ? 0 : top; ref && !w.ended; ref = hp_next_in_tree(w.memory, top, ref)) {
+  for (hp_ref ref = status ? 0 : top; ref && !w.ended; ref = hp_next_in_tree(w.memory, ref, top)) {
     const hp_node *node = hp_node_at(w.memory, ref);
     if (node->kind == HPAR_NODE_ELEMENT && node->attributes) visit(&w, ref, node);
   }

@@ -61,21 +61,6 @@ bool hp_next_link(uint16_t bit, const char **at, const char *end, hpar_string *u
  * NULL. HPAR_ERROR_ARGUMENT: it is not valid. HPAR_ERROR_MEMORY. */
 hpar_status hp_find_link_base(const hpar_document *document, const char *document_url, hp_url *base);
 
-/* Returns the node after `ref` in tree order below `top`, or 0. */
-static inline hp_ref hp_next_in_tree(const char *memory, hp_ref top, hp_ref ref) {
-  const hp_node *node = hp_node_at(memory, ref);
-  if ((node->kind == HPAR_NODE_ELEMENT || node->kind == HPAR_NODE_DOCUMENT || node->kind == HPAR_NODE_FRAGMENT) &&
-      node->first)
-    return node->first;
-  while (ref != top) {
-    if (node->next) return node->next;
-    ref = hp_parent_of(memory, node);
-    if (!ref) return 0;
-    node = hp_node_at(memory, ref);
-  }
-  return 0;
-}
-
 /* Does what hpar_links does, with options of this version, and sets `error` after
  * HPAR_ERROR_ARGUMENT. */
 hpar_status hp_report_links(const hpar_document *document, hpar_node top, const hpar_link_options *options,

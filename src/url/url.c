@@ -3,18 +3,35 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "text/encoding/decoder.h"
+#include "text/scan/scan.h"
 
 #include <stdio.h>
 #include <string.h>
+#if HPAR_IDN
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unicode/uidna.h>
+#include <unicode/uvernum.h>
+#endif
 
-#define C HP_ENCODE_CONTROL
-#define F HP_ENCODE_FRAGMENT
-#define Q (HP_ENCODE_QUERY | HP_ENCODE_SPECIAL_QUERY)
-#define P HP_ENCODE_PATH
-#define U HP_ENCODE_USERINFO
+/* The percent-encode sets. */
+enum {
+  ENCODE_CONTROL = 1,
+  ENCODE_FRAGMENT = 2,
+  ENCODE_QUERY = 4,
+  ENCODE_SPECIAL_QUERY = 8,
+  ENCODE_PATH = 16,
+  ENCODE_USERINFO = 32
+};
+
+#define C ENCODE_CONTROL
+#define F ENCODE_FRAGMENT
+#define Q (ENCODE_QUERY | ENCODE_SPECIAL_QUERY)
+#define P ENCODE_PATH
+#define U ENCODE_USERINFO
 #define ALL (C | F | Q | P | U)
 
-const uint8_t hp_url_encoded[256] = {
+static const uint8_t encoded[256] = {
     [0x00 ... 0x1F] = ALL,
     [0x7F ... 0xFF] = ALL,
     [' '] = F | Q | P | U,
@@ -22,7 +39,7 @@ const uint8_t hp_url_encoded[256] = {
     ['#'] = Q | P | U,
     ['<'] = F | Q | P | U,
     ['>'] = F | Q | P | U,
-    ['\''] = HP_ENCODE_SPECIAL_QUERY,
+    ['\''] = ENCODE_SPECIAL_QUERY,
     ['?'] = P | U,
     ['^'] = P | U,
     ['`'] = F | P | U,
@@ -76,20 +93,21 @@ char *hp_url_reserve(hp_url *url, size_t more) {
   return url->bytes + url->length;
 }
 
-void hp_url_add(hp_url *url, const char *bytes, size_t length) {
+static void add_bytes(hp_url *url, const char *bytes, size_t length) {
   char *to = hp_url_reserve(url, length);
   if (!to || !length) return;
   memcpy(to, bytes, length);
   url->length += length;
 }
 
-void hp_url_add_encoded(hp_url *url, const char *bytes, size_t length, uint8_t set) {
+/* Appends the bytes, those of the set as %XX. */
+static void add_encoded(hp_url *url, const char *bytes, size_t length, uint8_t set) {
   static const char digits[] = "0123456789ABCDEF";
   char *to = hp_url_reserve(url, length * 3);
   if (!to) return;
   for (size_t i = 0; i < length; i++) {
     unsigned char byte = (unsigned char)bytes[i];
-    if (hp_url_encoded[byte] & set) {
+    if (encoded[byte] & set) {
       *to++ = '%';
       *to++ = digits[byte >> 4];
       *to++ = digits[byte & 15];
@@ -100,7 +118,7 @@ void hp_url_add_encoded(hp_url *url, const char *bytes, size_t length, uint8_t s
   url->length = (size_t)(to - url->bytes);
 }
 
-static void add_byte(hp_url *url, char byte) { hp_url_add(url, &byte, 1); }
+static void add_byte(hp_url *url, char byte) { add_bytes(url, &byte, 1); }
 
 static bool is_slash(const hp_url *url, char c) { return c == '/' || (c == '\\' && url->scheme); }
 
@@ -114,6 +132,327 @@ static bool ends_segment(char c) { return c == '/' || c == '\\' || c == '?' || c
 //§ start-with-a-windows-drive-letter
 static bool starts_with_drive(source in) {
   return in.end - in.at >= 2 && is_drive(in.at, 2) && (in.end - in.at == 2 || ends_segment(in.at[2]));
+}
+
+/*** queries in the encoding of the document ***/
+
+/* Reads a character beyond ASCII of valid UTF-8. */
+static uint32_t read_character(const char **at) {
+  const unsigned char *c = (const unsigned char *)*at;
+  unsigned length = c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
+  uint32_t character = c[0] & (0x7Fu >> length);
+  for (unsigned i = 1; i < length; i++) character = character << 6 | (c[i] & 0x3Fu);
+  *at += length;
+  return character;
+}
+
+/* Returns the bytes of a character, or 0. Unlike hp_encode_character, it also takes the similar
+ * character of the Encoding Standard's Japanese encoders. */
+static size_t encode(const hp_encoder *encoder, uint32_t character, unsigned char code[HP_MAX_CODE]) {
+  bool japanese = encoder->encoding->kind == HP_ENCODING_SHIFT_JIS || encoder->encoding->kind == HP_ENCODING_EUC_JP;
+  if (japanese && (character == 0xA5 || character == 0x203E)) {
+    *code = character == 0xA5 ? 0x5C : 0x7E;
+    return 1;
+  }
+  return hp_encode_character(encoder, japanese && character == 0x2212 ? 0xFF0D : character, code);
+}
+
+/* Appends a query in the encoding of queries, as add_encoded does. */
+//§ string-percent-encode-after-encoding
+static void add_query(hp_url *url, const char *bytes, size_t length, uint8_t set) {
+  const char *at = bytes, *end = bytes + length;
+  hp_encoder encoder;
+  while (at < end && !((unsigned char)*at & 0x80)) at++;
+  if (at == end || !url->queries || hp_encoder_open(&encoder, url->queries) != HPAR_OK) {
+    add_encoded(url, bytes, length, set);
+    return;
+  }
+  add_encoded(url, bytes, (size_t)(at - bytes), set);
+  while (at < end) {
+    const char *run = at;
+    while (at < end && !((unsigned char)*at & 0x80)) at++;
+    add_encoded(url, run, (size_t)(at - run), set);
+    if (at == end) break;
+    uint32_t character = read_character(&at);
+    unsigned char code[HP_MAX_CODE];
+    char reference[24];
+    size_t n = encode(&encoder, character, code);
+    if (n)
+      add_encoded(url, (const char *)code, n, set);
+    else
+      add_bytes(url, reference, (size_t)snprintf(reference, sizeof reference, "%%26%%23%u%%3B", (unsigned)character));
+  }
+}
+
+/*** hosts ***/
+
+/* Internationalised host names in ASCII, by ICU. ICU is loaded when the first such name comes,
+ * because to link it would double the time that a small program takes to start. */
+
+typedef enum hp_idn_result {
+  HP_IDN_CONVERTED,
+  HP_IDN_INVALID,
+  HP_IDN_MISSING /* this build or this machine lacks ICU, or memory is short */
+} hp_idn_result;
+
+#if HPAR_IDN
+
+/* The file name of the library, and the names of its functions, have the version of the headers. */
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+static struct {
+  pthread_once_t once;
+  UIDNA *(*open)(uint32_t, UErrorCode *);
+  int32_t (*to_ascii)(const UIDNA *, const char *, int32_t, char *, int32_t, UIDNAInfo *, UErrorCode *);
+  UIDNA *names; /* NULL: ICU is missing. Threads share it */
+} icu = {.once = PTHREAD_ONCE_INIT};
+
+static void load_icu(void) {
+  void *library = dlopen("libicuuc.so." TEXT(U_ICU_VERSION_MAJOR_NUM), RTLD_NOW | RTLD_LOCAL);
+  if (!library) return;
+  *(void **)&icu.open = dlsym(library, TEXT(uidna_openUTS46));
+  *(void **)&icu.to_ascii = dlsym(library, TEXT(uidna_nameToASCII_UTF8));
+  UErrorCode error = U_ZERO_ERROR;
+  uint32_t checks = UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ | UIDNA_NONTRANSITIONAL_TO_ASCII;
+  UIDNA *opened = icu.open && icu.to_ascii ? icu.open(checks, &error) : NULL;
+  icu.names = U_SUCCESS(error) ? opened : NULL;
+}
+
+/* Writes the name, in UTF-8, in ASCII to `to`, and its length to `*used`. */
+//§ concept-domain-to-ascii
+static hp_idn_result to_ascii(const char *name, size_t length, char *to, size_t capacity, size_t *used) {
+  /* The standard allows these in URLs: beStrict is false. */
+  enum {
+    ALLOWED = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG | UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
+              UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4
+  };
+  pthread_once(&icu.once, load_icu);
+  if (!icu.names) return HP_IDN_MISSING;
+  UErrorCode error = U_ZERO_ERROR;
+  UIDNAInfo info = UIDNA_INFO_INITIALIZER;
+  int32_t written = icu.to_ascii(icu.names, name, (int32_t)length, to, (int32_t)capacity, &info, &error);
+  if (error == U_MEMORY_ALLOCATION_ERROR) return HP_IDN_MISSING;
+  if (U_FAILURE(error) || info.errors & ~(uint32_t)ALLOWED || written <= 0) return HP_IDN_INVALID;
+  *used = (size_t)written;
+  return HP_IDN_CONVERTED;
+}
+
+#else
+
+static hp_idn_result to_ascii(const char *name, size_t length, char *to, size_t capacity, size_t *used) {
+  (void)name, (void)length, (void)to, (void)capacity, (void)used;
+  return HP_IDN_MISSING;
+}
+
+#endif
+
+/* Hosts of URLs: names, IPv4 and IPv6 addresses, and the opaque hosts of other schemes. */
+
+enum { MAX_NAME = 4096, MAX_ASCII_NAME = 6 * MAX_NAME };
+
+/* Reads an IPv4 number: decimal, octal after 0, hexadecimal after 0x. Returns false if it is not a
+ * number. A value above 32 bits is 2 to the 32. */
+//§ ipv4-number-parser
+static bool read_number(const char *at, const char *end, uint64_t *value) {
+  unsigned radix = 10;
+  if (at == end) return false;
+  if (end - at >= 2 && at[0] == '0') {
+    bool hexadecimal = hp_ascii_lower(at[1]) == 'x';
+    radix = hexadecimal ? 16 : 8;
+    at += hexadecimal ? 2 : 1;
+  }
+  *value = 0;
+  for (; at < end; at++) {
+    int digit = hp_hex_value(*at);
+    if (digit < 0 || (unsigned)digit >= radix) return false;
+    *value = *value * radix + (unsigned)digit;
+    if (*value > UINT64_C(1) << 32) *value = UINT64_C(1) << 32;
+  }
+  return true;
+}
+
+//§ ends-in-a-number-checker
+static bool ends_in_number(const char *at, const char *end) {
+  if (at < end && end[-1] == '.') end--;
+  const char *last = end;
+  while (last > at && last[-1] != '.') last--;
+  if (last == end) return false;
+  const char *digit = last;
+  while (digit < end && hp_ascii_is_digit(*digit)) digit++;
+  uint64_t value;
+  return digit == end || read_number(last, end, &value);
+}
+
+//§ concept-ipv4-parser
+static bool add_ipv4(hp_url *url, const char *at, const char *end) {
+  uint64_t parts[4], address = 0;
+  int count = 0;
+  if (end > at && end[-1] == '.') end--;
+  for (;;) {
+    const char *dot = memchr(at, '.', (size_t)(end - at));
+    if (count == 4 || !read_number(at, dot ? dot : end, &parts[count++])) return false;
+    if (!dot) break;
+    at = dot + 1;
+  }
+  for (int i = 0; i + 1 < count; i++) {
+    if (parts[i] > 255) return false;
+    address |= parts[i] << (8 * (3 - i));
+  }
+  if (parts[count - 1] >= UINT64_C(1) << (8 * (5 - count))) return false;
+  address += parts[count - 1];
+  char text[24];
+  int length = snprintf(text, sizeof text, "%u.%u.%u.%u", (unsigned)(address >> 24 & 255),
+                        (unsigned)(address >> 16 & 255), (unsigned)(address >> 8 & 255), (unsigned)(address & 255));
+  add_bytes(url, text, (size_t)length);
+  return true;
+}
+
+/* Reads the IPv4 address that ends an IPv6 address into two pieces. */
+static bool read_ending_ipv4(const char *at, const char *end, uint16_t pieces[2]) {
+  for (int i = 0; i < 4; i++) {
+    if (i && (at == end || *at++ != '.')) return false;
+    if (at == end || !hp_ascii_is_digit(*at)) return false;
+    unsigned value = 0;
+    const char *begin = at;
+    for (; at < end && hp_ascii_is_digit(*at); at++) {
+      if (at > begin && value == 0) return false;
+      value = value * 10 + (unsigned)(*at - '0');
+      if (value > 255) return false;
+    }
+    pieces[i / 2] = (uint16_t)((unsigned)pieces[i / 2] << 8 | value);
+  }
+  return at == end;
+}
+
+//§ concept-ipv6-parser
+static bool read_ipv6(const char *at, const char *end, uint16_t pieces[8]) {
+  int count = 0, compress = -1;
+  memset(pieces, 0, 8 * sizeof *pieces);
+  if (at < end && *at == ':') {
+    if (end - at < 2 || at[1] != ':') return false;
+    at += 2;
+    compress = ++count;
+  }
+  while (at < end) {
+    if (count == 8) return false;
+    if (*at == ':') {
+      if (compress >= 0) return false;
+      at++;
+      compress = ++count;
+      continue;
+    }
+    const char *begin = at;
+    unsigned value = 0;
+    for (; at < end && at - begin < 4 && hp_hex_value(*at) >= 0; at++) value = value * 16 + (unsigned)hp_hex_value(*at);
+    if (at < end && *at == '.') {
+      if (at == begin || count > 6 || !read_ending_ipv4(begin, end, &pieces[count])) return false;
+      count += 2;
+      break;
+    }
+    if (at < end) {
+      if (*at++ != ':' || at == end) return false;
+    }
+    pieces[count++] = (uint16_t)value;
+  }
+  if (compress < 0) return count == 8;
+  for (int from = count - 1, to = 7; from >= compress && to > from; from--, to--) {
+    pieces[to] = pieces[from];
+    pieces[from] = 0;
+  }
+  return true;
+}
+
+//§ concept-ipv6-serializer
+static void add_ipv6(hp_url *url, const uint16_t pieces[8]) {
+  int longest = -1, zeros = 1;
+  for (int i = 0; i < 8; i++) {
+    int length = 0;
+    while (i + length < 8 && !pieces[i + length]) length++;
+    if (length > zeros) {
+      longest = i;
+      zeros = length;
+    }
+    i += length;
+  }
+  add_bytes(url, "[", 1);
+  for (int i = 0; i < 8; i++) {
+    if (i == longest) {
+      add_bytes(url, i ? ":" : "::", i ? 1 : 2);
+      i += zeros - 1;
+      continue;
+    }
+    char text[8];
+    int length = snprintf(text, sizeof text, i < 7 ? "%x:" : "%x", pieces[i]);
+    add_bytes(url, text, (size_t)length);
+  }
+  add_bytes(url, "]", 1);
+}
+
+/* Controls are forbidden in host names, and so are these. */
+//§ forbidden-host-code-point
+static bool is_forbidden(char c, bool special) {
+  if (!c || strchr("\t\n\r #/:<>?@[\\]^|", c)) return true;
+  return special && ((unsigned char)c < 0x20 || c == '%' || c == 0x7F);
+}
+
+/* Decodes %XX and lowers ASCII letters. Returns the length. */
+static size_t decode_name(const char *at, size_t length, char *to) {
+  size_t n = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (at[i] == '%' && length - i > 2 && hp_hex_value(at[i + 1]) >= 0 && hp_hex_value(at[i + 2]) >= 0) {
+      to[n++] = hp_ascii_lower((char)(hp_hex_value(at[i + 1]) * 16 + hp_hex_value(at[i + 2])));
+      i += 2;
+    } else {
+      to[n++] = hp_ascii_lower(at[i]);
+    }
+  }
+  return n;
+}
+
+/* Returns true if the name has characters beyond ASCII, or a label in Punycode. */
+static bool is_internationalised(const char *name, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    if ((unsigned char)name[i] >= 0x80) return true;
+    if ((!i || name[i - 1] == '.') && length - i >= 4 && !memcmp(name + i, "xn--", 4)) return true;
+  }
+  return false;
+}
+
+static bool add_name(hp_url *url, const char *name, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (is_forbidden(name[i], true)) return false;
+  if (ends_in_number(name, name + length)) return add_ipv4(url, name, name + length);
+  add_bytes(url, name, length);
+  return true;
+}
+
+/* Appends the serialised host. Returns false if it is not valid. */
+//§ concept-host-parser
+static bool add_host(hp_url *url, const char *at, size_t length, bool special) {
+  if (length && at[0] == '[') {
+    uint16_t pieces[8];
+    if (at[length - 1] != ']' || !read_ipv6(at + 1, at + length - 1, pieces)) return false;
+    add_ipv6(url, pieces);
+    return true;
+  }
+  if (!special) {
+    for (size_t i = 0; i < length; i++)
+      if (is_forbidden(at[i], false)) return false;
+    add_encoded(url, at, length, ENCODE_CONTROL);
+    return true;
+  }
+  char name[MAX_NAME];
+  if (length > MAX_NAME) return false;
+  length = decode_name(at, length, name);
+  if (!length || hp_scan()->invalid_utf8(name, name + length) != name + length) return false;
+  if (is_internationalised(name, length)) {
+    char ascii[MAX_ASCII_NAME];
+    size_t used;
+    hp_idn_result result = to_ascii(name, length, ascii, sizeof ascii, &used);
+    if (result != HP_IDN_MISSING) return result == HP_IDN_CONVERTED && add_name(url, ascii, used);
+  }
+  return add_name(url, name, length);
 }
 
 /*** path, query and fragment ***/
@@ -159,7 +498,7 @@ static void add_path(hp_url *url, source *in) {
       bool drive =
           url->scheme == HP_SCHEME_FILE && url->length == url->path && is_drive(in->at, (size_t)(end - in->at));
       add_byte(url, '/');
-      hp_url_add_encoded(url, in->at, (size_t)(end - in->at), HP_ENCODE_PATH);
+      add_encoded(url, in->at, (size_t)(end - in->at), ENCODE_PATH);
       if (drive && !url->failed) url->bytes[url->length - 1] = ':';
     }
     in->at = end + more;
@@ -194,17 +533,17 @@ static void add_query_and_fragment(hp_url *url, source *in) {
     const char *end = memchr(in->at, '#', (size_t)(in->end - in->at));
     if (!end) end = in->end;
     add_byte(url, '?');
-    const uint8_t set = url->scheme ? HP_ENCODE_SPECIAL_QUERY : HP_ENCODE_QUERY;
+    const uint8_t set = url->scheme ? ENCODE_SPECIAL_QUERY : ENCODE_QUERY;
     if (url->scheme && url->scheme != HP_SCHEME_WS && url->scheme != HP_SCHEME_WSS)
-      hp_url_add_query(url, in->at + 1, (size_t)(end - in->at) - 1, set);
+      add_query(url, in->at + 1, (size_t)(end - in->at) - 1, set);
     else
-      hp_url_add_encoded(url, in->at + 1, (size_t)(end - in->at) - 1, set);
+      add_encoded(url, in->at + 1, (size_t)(end - in->at) - 1, set);
     in->at = end;
   }
   url->fragment = url->length;
   if (in->at < in->end) { /* at the # */
     add_byte(url, '#');
-    hp_url_add_encoded(url, in->at + 1, (size_t)(in->end - in->at) - 1, HP_ENCODE_FRAGMENT);
+    add_encoded(url, in->at + 1, (size_t)(in->end - in->at) - 1, ENCODE_FRAGMENT);
   }
 }
 
@@ -226,10 +565,10 @@ static void add_credentials(hp_url *url, const char *at, const char *end) {
   const char *colon = memchr(at, ':', (size_t)(end - at)), *password = colon ? colon + 1 : end;
   if (!colon) colon = end;
   if (colon == at && password == end) return;
-  hp_url_add_encoded(url, at, (size_t)(colon - at), HP_ENCODE_USERINFO);
+  add_encoded(url, at, (size_t)(colon - at), ENCODE_USERINFO);
   if (password < end) {
     add_byte(url, ':');
-    hp_url_add_encoded(url, password, (size_t)(end - password), HP_ENCODE_USERINFO);
+    add_encoded(url, password, (size_t)(end - password), ENCODE_USERINFO);
   }
   add_byte(url, '@');
 }
@@ -249,7 +588,7 @@ static bool add_port(hp_url *url, const char *at, const char *end) {
   do text[--n] = (char)('0' + port % 10);
   while (port /= 10);
   add_byte(url, ':');
-  hp_url_add(url, text + n, sizeof text - n);
+  add_bytes(url, text + n, sizeof text - n);
   return true;
 }
 
@@ -261,7 +600,7 @@ static bool take_authority(hp_url *url, source *in) {
     if (*end == '@') user = end;
     end++;
   }
-  hp_url_add(url, "//", 2);
+  add_bytes(url, "//", 2);
   if (user) add_credentials(url, in->at, user);
   const char *host = user ? user + 1 : in->at;
   bool bracket = false;
@@ -272,7 +611,7 @@ static bool take_authority(hp_url *url, source *in) {
   }
   const char *host_end = colon ? colon : end;
   if (host == host_end && (url->scheme || user || colon)) return false;
-  if (!hp_url_add_host(url, host, (size_t)(host_end - host), url->scheme)) return false;
+  if (!add_host(url, host, (size_t)(host_end - host), url->scheme)) return false;
   url->has_host = true;
   if (colon && !add_port(url, colon + 1, end)) return false;
   in->at = end;
@@ -283,7 +622,7 @@ static bool take_authority(hp_url *url, source *in) {
 
 /* Begins with the scheme, and with the base's authority and path as far as `end`. */
 static void copy_base(hp_url *url, const hp_url *base, size_t end) {
-  hp_url_add(url, base->bytes, end);
+  add_bytes(url, base->bytes, end);
   url->scheme = base->scheme;
   url->scheme_end = base->scheme_end;
   url->authority_end = base->authority_end;
@@ -311,7 +650,7 @@ static bool continue_base(hp_url *url, source *in, const hp_url *base) {
     url->fragment = url->length;
     if (in->at < in->end) {
       add_byte(url, '#');
-      hp_url_add_encoded(url, in->at + 1, (size_t)(in->end - in->at) - 1, HP_ENCODE_FRAGMENT);
+      add_encoded(url, in->at + 1, (size_t)(in->end - in->at) - 1, ENCODE_FRAGMENT);
     }
     return !url->failed;
   }
@@ -348,11 +687,11 @@ static bool take_file_host(hp_url *url, source *in) {
   const char *end = in->at;
   while (end < in->end && !ends_segment(*end)) end++;
   size_t length = (size_t)(end - in->at);
-  hp_url_add(url, "//", 2);
+  add_bytes(url, "//", 2);
   url->has_host = true;
   if (!is_drive(in->at, length)) {
     size_t before = url->length;
-    if (length && !hp_url_add_host(url, in->at, length, true)) return false;
+    if (length && !add_host(url, in->at, length, true)) return false;
     if (!url->failed && url->length - before == 9 && !memcmp(url->bytes + before, "localhost", 9)) url->length = before;
     in->at = end;
   }
@@ -367,7 +706,7 @@ static bool take_file(hp_url *url, source *in, const hp_url *base) {
       url->length = 0;
       return continue_base(url, in, base);
     }
-    hp_url_add(url, "//", 2);
+    add_bytes(url, "//", 2);
     url->has_host = true;
     return add_new_path(url, in);
   }
@@ -377,7 +716,7 @@ static bool take_file(hp_url *url, source *in, const hp_url *base) {
   }
   source rest = {in->at + 1, in->end};
   if (!by_base) {
-    hp_url_add(url, "//", 2);
+    add_bytes(url, "//", 2);
     url->has_host = true;
     return add_new_path(url, in);
   }
@@ -386,7 +725,7 @@ static bool take_file(hp_url *url, source *in, const hp_url *base) {
                (base->query - base->path == 3 || base->bytes[base->path + 3] == '/');
   copy_base(url, base, base->authority_end);
   url->path = url->length;
-  if (drive && !starts_with_drive(rest)) hp_url_add(url, base->bytes + base->path, 3);
+  if (drive && !starts_with_drive(rest)) add_bytes(url, base->bytes + base->path, 3);
   in->at++;
   add_path(url, in);
   return finish(url, in);
@@ -402,8 +741,8 @@ static bool take_opaque_path(hp_url *url, source *in) {
   url->opaque = true;
   size_t length = (size_t)(end - in->at);
   bool space = end < in->end && length && end[-1] == ' ';
-  hp_url_add_encoded(url, in->at, length - space, HP_ENCODE_CONTROL);
-  if (space) hp_url_add(url, "%20", 3);
+  add_encoded(url, in->at, length - space, ENCODE_CONTROL);
+  if (space) add_bytes(url, "%20", 3);
   in->at = end;
   add_query_and_fragment(url, in);
   return !url->failed;
@@ -489,53 +828,4 @@ bool hp_url_parse(hp_url *url, const char *input, size_t length, const hp_url *b
 void hp_url_close(hp_url *url) {
   hp_free(url->bytes);
   *url = (hp_url){0};
-}
-
-/*** queries in the encoding of the document ***/
-
-/* Reads a character beyond ASCII of valid UTF-8. */
-static uint32_t read_character(const char **at) {
-  const unsigned char *c = (const unsigned char *)*at;
-  unsigned length = c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
-  uint32_t character = c[0] & (0x7Fu >> length);
-  for (unsigned i = 1; i < length; i++) character = character << 6 | (c[i] & 0x3Fu);
-  *at += length;
-  return character;
-}
-
-/* Returns the bytes of a character, or 0. Unlike hp_encode_character, it also takes the similar
- * character of the Encoding Standard's Japanese encoders. */
-static size_t encode(const hp_encoder *encoder, uint32_t character, unsigned char code[HP_MAX_CODE]) {
-  bool japanese = encoder->encoding->kind == HP_ENCODING_SHIFT_JIS || encoder->encoding->kind == HP_ENCODING_EUC_JP;
-  if (japanese && (character == 0xA5 || character == 0x203E)) {
-    *code = character == 0xA5 ? 0x5C : 0x7E;
-    return 1;
-  }
-  return hp_encode_character(encoder, japanese && character == 0x2212 ? 0xFF0D : character, code);
-}
-
-//§ string-percent-encode-after-encoding
-void hp_url_add_query(hp_url *url, const char *bytes, size_t length, uint8_t set) {
-  const char *at = bytes, *end = bytes + length;
-  hp_encoder encoder;
-  while (at < end && !((unsigned char)*at & 0x80)) at++;
-  if (at == end || !url->queries || hp_encoder_open(&encoder, url->queries) != HPAR_OK) {
-    hp_url_add_encoded(url, bytes, length, set);
-    return;
-  }
-  hp_url_add_encoded(url, bytes, (size_t)(at - bytes), set);
-  while (at < end) {
-    const char *run = at;
-    while (at < end && !((unsigned char)*at & 0x80)) at++;
-    hp_url_add_encoded(url, run, (size_t)(at - run), set);
-    if (at == end) break;
-    uint32_t character = read_character(&at);
-    unsigned char code[HP_MAX_CODE];
-    char reference[24];
-    size_t n = encode(&encoder, character, code);
-    if (n)
-      hp_url_add_encoded(url, (const char *)code, n, set);
-    else
-      hp_url_add(url, reference, (size_t)snprintf(reference, sizeof reference, "%%26%%23%u%%3B", (unsigned)character));
-  }
 }

@@ -44,30 +44,8 @@ typedef struct hp_url { // value
 bool hp_url_parse(hp_url *url, const char *input, size_t length, const hp_url *base);
 void hp_url_close(hp_url *url);
 
-/*** for the parts of the parser ***/
-
-/* The percent-encode sets, each a bit of hp_url_encoded. */
-enum {
-  HP_ENCODE_CONTROL = 1,
-  HP_ENCODE_FRAGMENT = 2,
-  HP_ENCODE_QUERY = 4,
-  HP_ENCODE_SPECIAL_QUERY = 8,
-  HP_ENCODE_PATH = 16,
-  HP_ENCODE_USERINFO = 32
-};
-extern const uint8_t hp_url_encoded[256];
-
 /* Reserves memory for `more` bytes. Returns their address, or NULL. */
 char *hp_url_reserve(hp_url *url, size_t more);
-void hp_url_add(hp_url *url, const char *bytes, size_t length);
-/* Appends the bytes, those of the set as %XX. */
-void hp_url_add_encoded(hp_url *url, const char *bytes, size_t length, uint8_t set);
-
-/* Appends a query in the encoding of queries, as hp_url_add_encoded does. */
-void hp_url_add_query(hp_url *url, const char *bytes, size_t length, uint8_t set);
-
-/* Appends the serialised host. Returns false if it is not valid. */
-bool hp_url_add_host(hp_url *url, const char *at, size_t length, bool special);
 
 /* Short ways for URLs whose characters all stay as they are. Most links of a page need no other. */
 
@@ -100,18 +78,5 @@ typedef struct hp_origin {
 /* Returns the origin of the URL that the input becomes, without a look at its path: a path, a query
  * and a fragment are valid whatever characters they have. */
 hp_origin hp_plain_origin(const hp_plain_base *plain, const char *input, size_t length);
-
-/* Internationalised host names in ASCII, by ICU. ICU is loaded when the first such name comes,
- * because to link it would double the time that a small program takes to start. */
-
-typedef enum hp_idn_result {
-  HP_IDN_CONVERTED,
-  HP_IDN_INVALID,
-  HP_IDN_MISSING /* this build or this machine lacks ICU, or memory is short */
-} hp_idn_result;
-
-/* Writes the name in ASCII to `to` and its length to `*used`. `name` is UTF-8. Any number of
- * threads may call the function. */
-hp_idn_result hp_idn_to_ascii(const char *name, size_t length, char *to, size_t capacity, size_t *used);
 
 #endif
