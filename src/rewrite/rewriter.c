@@ -5,7 +5,6 @@
 #include "base/process.h"
 #include "rewrite/parallel.h"
 #include "rewrite/state.h"
-#include "rewrite/suspension.h"
 #include "rewrite/urls.h"
 #include "text/encoding/encoding.h"
 

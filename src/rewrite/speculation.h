@@ -248,15 +248,7 @@ typedef struct hp_rewrite_lessons {
 void hp_rewrite_log_clear(hp_rewrite_log *log);
 void hp_rewrite_log_free(hp_rewrite_log *log);
 
-/*** segment.c ***/
-
-/* Begins a segment on the predicted outer context. */
-void hp_speculation_begin_segment(hpar_rewriter *worker, uint64_t start, uint8_t mode, uint8_t ns);
-/* Ends the segment at `end`, before the deferred token; NULL: none. Appends the segment to the log,
- * unless it is unusable or empty. */
-void hp_speculation_end_segment(hpar_rewriter *worker, uint64_t end, const hp_token *token);
-/* An hpar_write_callback that takes the output of a segment. */
-hpar_status hp_speculation_take_output(const char *bytes, size_t length, void *worker);
+/*** speculation.c ***/
 
 /* Appends space for bits to the log. */
 hp_bits *hp_speculation_add_bits(hpar_rewriter *worker, uint32_t count);
@@ -293,7 +285,7 @@ void hp_rewriter_guess_heir(const hpar_rewriter *merger, const hp_bits *after_he
 /* Prepares the sets of bits and the versions of a chunk. */
 void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk);
 
-/*** speculation.c ***/
+/*** speculation.c: calls from the loop ***/
 
 #if HPAR_PARALLEL
 /* The tag is not local, and ends or divides the segment. */

@@ -1,4 +1,4 @@
-#include "rewrite/suspension.h"
+#include "rewrite/state.h"
 
 #include "base/memory.h"
 

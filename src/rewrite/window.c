@@ -4,7 +4,6 @@
 #include "rewrite/parallel.h"
 #include "rewrite/speculation.h"
 #include "rewrite/state.h"
-#include "rewrite/suspension.h"
 
 #include <string.h>
 

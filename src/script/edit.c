@@ -108,11 +108,6 @@ void hp_edit_end(hpar_document *document) {
   if (document->editor) document->close_editor(document->editor);
 }
 
-/*** changes ***/
-
-/* Changes of the document by scripts, and after a parse. The parser's stack and list stay as they
- * are. */
-
 /*** names ***/
 
 /* The names that the DOM accepts for new elements and attributes: "valid element local name" and
@@ -133,8 +128,8 @@ static bool is_element_name(const char *name, size_t length) {
   if (hp_ascii_is_letter(*name)) return stays_in_tag(name, length);
   if (!begins_other_name(*name)) return false;
   for (size_t i = 1; i < length; i++) {
-    bool digit = name[i] >= '0' && name[i] <= '9';
-    if (!hp_ascii_is_letter(name[i]) && !digit && !begins_other_name(name[i]) && name[i] != '-' && name[i] != '.')
+    if (!hp_ascii_is_letter(name[i]) && !hp_ascii_is_digit(name[i]) && !begins_other_name(name[i]) && name[i] != '-' &&
+        name[i] != '.')
       return false;
   }
   return true;
@@ -146,6 +141,9 @@ static bool is_attribute_name(const char *name, size_t length) {
 }
 
 /*** changes ***/
+
+/* Changes of the document by scripts, and after a parse. The parser's stack and list stay as they
+ * are. */
 
 typedef struct change {
   hp_scripts *scripts;
