@@ -3,7 +3,9 @@
 
 /* What a process has: its clocks, its number among its forks, and the secret key of its hashes. */
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 /* Returns the nanoseconds of the monotonic clock. */
@@ -36,6 +38,18 @@ static inline uint64_t hp_hash_mix(uint64_t word) {
   __extension__ typedef unsigned __int128 product;
   product both = (product)(word ^ hp_hash_key[0]) * hp_hash_key[1];
   return (uint64_t)both ^ (uint64_t)(both >> 64);
+}
+
+/* Adds bytes to a hash. */
+static inline uint64_t hp_hash_bytes(uint64_t hash, const char *bytes, size_t length) {
+  uint64_t word, rest = 0;
+  size_t at = 0;
+  for (; at + sizeof word <= length; at += sizeof word) {
+    memcpy(&word, bytes + at, sizeof word);
+    hash = hp_hash_mix(hash ^ word) + word;
+  }
+  if (at < length) memcpy(&rest, bytes + at, length - at);
+  return hp_hash_mix(hp_hash_mix(hash ^ rest) + length);
 }
 
 #endif

@@ -134,6 +134,45 @@ static hpar_string next_word(hpar_string *list) {
 
 /*** elements ***/
 
+static hpar_string value_of(const hp_described *d, hp_resource_attribute attribute) {
+  return hp_resource_value(d->values, attribute);
+}
+
+/* Returns the resource of the element with its URL and candidates. The values of the attributes
+ * have set the other strings. */
+static hpar_resource *begin_resource(const hp_described *d, hpar_resource_kind kind, hpar_string url,
+                                     hpar_string srcset, hpar_string sizes) {
+  hpar_resource *resource = &d->values->resource;
+  resource->kind = kind;
+  resource->flags = d->origin.flags;
+  resource->element = d->element;
+  resource->url = url;
+  resource->srcset = srcset;
+  resource->sizes = sizes;
+  resource->offset = d->origin.offset;
+  resource->thread = d->origin.thread;
+  return resource;
+}
+
+static hpar_resource *begin_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
+  const hpar_string none = {NULL, 0};
+  return begin_resource(d, kind, url, none, none);
+}
+
+/* Gives the resource, which the attributes have set, its origin. NULL: there is none. */
+static hpar_resource *complete(const hp_described *d, hpar_resource *resource) {
+  if (!resource) return NULL;
+  resource->flags |= d->origin.flags;
+  resource->picture = d->picture;
+  hp_set_origin(resource, d->element, d->origin);
+  return resource;
+}
+
+static hpar_resource *script_of(const hp_described *d, hpar_string url) {
+  d->values->resource.url = url;
+  return complete(d, hp_script_in(d->values));
+}
+
 const uint8_t hp_resource_names[HP_KNOWN_ATOMS] = {
     [HP_ATOM_SCRIPT] = 1, [HP_ATOM_LINK] = 1,   [HP_ATOM_IMG] = 1,           [HP_ATOM_IMAGE] = 1, [HP_ATOM_INPUT] = 1,
     [HP_ATOM_VIDEO] = 1,  [HP_ATOM_STYLE] = 1,  [HP_ATOM_BASE] = 1,          [HP_ATOM_META] = 1,  [HP_ATOM_IFRAME] = 1,
@@ -149,12 +188,11 @@ static bool report(const hp_described *d, const hpar_resource *resource) {
 }
 
 static bool report_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
-  return !url.length || report(d, hp_begin_url(d, kind, url));
+  return !url.length || report(d, begin_url(d, kind, url));
 }
 
 static hpar_string svg_href(const hp_described *d) {
-  return hp_described_value(d, hp_has_value(d->values, HP_RESOURCE_HREF) ? HP_RESOURCE_HREF
-                                                                         : HP_RESOURCE_ADJUSTED_XLINK_HREF);
+  return value_of(d, hp_has_value(d->values, HP_RESOURCE_HREF) ? HP_RESOURCE_HREF : HP_RESOURCE_ADJUSTED_XLINK_HREF);
 }
 
 bool hp_runs_at_load(hpar_string target, hpar_string event) {
@@ -196,8 +234,8 @@ bool hp_is_inline_script(const hp_resource_values *values) {
 static bool describe_inline_script(const hp_described *d) {
   const hpar_string none = {NULL, 0};
   if (!d->sheet.length) return true;
-  if (!hp_is_word(hp_trim(hp_described_value(d, HP_RESOURCE_TYPE)), "module")) {
-    hpar_resource *map = hp_begin_url(d, HPAR_RESOURCE_IMPORT_MAP, none);
+  if (!hp_is_word(hp_trim(value_of(d, HP_RESOURCE_TYPE)), "module")) {
+    hpar_resource *map = begin_url(d, HPAR_RESOURCE_IMPORT_MAP, none);
     map->content = d->sheet;
     return report(d, map);
   }
@@ -209,7 +247,7 @@ static bool describe_inline_script(const hp_described *d) {
 
 static bool describe_script(const hp_described *d) {
   if (hp_is_inline_script(d->values)) return describe_inline_script(d);
-  return report(d, hp_script_of(d, hp_described_value(d, HP_RESOURCE_SRC)));
+  return report(d, script_of(d, value_of(d, HP_RESOURCE_SRC)));
 }
 
 /* The link types of a link element, as bits. */
@@ -258,33 +296,33 @@ bool hp_may_be_watched_link(const hp_attributes *block) {
 }
 
 static bool describe_preload(const hp_described *d, hpar_string url) {
-  hpar_string as = hp_described_value(d, HP_RESOURCE_AS), srcset = {NULL, 0}, sizes = {NULL, 0};
+  hpar_string as = value_of(d, HP_RESOURCE_AS), srcset = {NULL, 0}, sizes = {NULL, 0};
   if (hp_is_word(as, "image")) {
-    srcset = hp_described_value(d, HP_RESOURCE_IMAGESRCSET);
-    sizes = hp_described_value(d, HP_RESOURCE_IMAGESIZES);
+    srcset = value_of(d, HP_RESOURCE_IMAGESRCSET);
+    sizes = value_of(d, HP_RESOURCE_IMAGESIZES);
   }
-  if ((!url.length && !srcset.length) || !is_preload(as, essence(hp_described_value(d, HP_RESOURCE_TYPE)))) return true;
-  return report(d, hp_begin_resource(d, HPAR_RESOURCE_PRELOAD, url, srcset, sizes));
+  if ((!url.length && !srcset.length) || !is_preload(as, essence(value_of(d, HP_RESOURCE_TYPE)))) return true;
+  return report(d, begin_resource(d, HPAR_RESOURCE_PRELOAD, url, srcset, sizes));
 }
 
 /* Returns true if the link has a style sheet: an alternate one needs a title. */
 static bool has_sheet(const hp_described *d, unsigned rel, hpar_string type) {
   if (!(rel & REL_STYLESHEET) || hp_has_value(d->values, HP_RESOURCE_DISABLED)) return false;
-  if ((rel & REL_ALTERNATE) && !hp_described_value(d, HP_RESOURCE_TITLE).length) return false;
+  if ((rel & REL_ALTERNATE) && !value_of(d, HP_RESOURCE_TITLE).length) return false;
   return !type.length || hp_is_word(type, "text/css");
 }
 
 static bool describe_sheet(const hp_described *d, unsigned rel, hpar_string url) {
   if (!url.length) return true;
-  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_STYLE, url);
+  hpar_resource *resource = begin_url(d, HPAR_RESOURCE_STYLE, url);
   if (rel & REL_ALTERNATE) resource->flags |= HPAR_RESOURCE_ALTERNATE;
   return report(d, resource);
 }
 
 static bool describe_link(const hp_described *d) {
-  unsigned rel = read_rel(hp_described_value(d, HP_RESOURCE_REL));
-  hpar_string url = hp_described_value(d, HP_RESOURCE_HREF), type = essence(hp_described_value(d, HP_RESOURCE_TYPE));
-  if (!rel || matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA))) return true;
+  unsigned rel = read_rel(value_of(d, HP_RESOURCE_REL));
+  hpar_string url = value_of(d, HP_RESOURCE_HREF), type = essence(value_of(d, HP_RESOURCE_TYPE));
+  if (!rel || matches_nothing(value_of(d, HP_RESOURCE_MEDIA))) return true;
   return (!has_sheet(d, rel, type) || describe_sheet(d, rel, url)) &&
          (!(rel & REL_PRELOAD) || describe_preload(d, url)) &&
          (!(rel & REL_MODULE_PRELOAD) || report_url(d, HPAR_RESOURCE_MODULE_PRELOAD, url)) &&
@@ -296,12 +334,10 @@ static bool describe_link(const hp_described *d) {
 }
 
 bool hp_describe_source(const hp_described *d, const hp_resource_values *img) {
-  hpar_string srcset = hp_described_value(d, HP_RESOURCE_SRCSET),
-              type = essence(hp_described_value(d, HP_RESOURCE_TYPE)), none = {NULL, 0};
+  hpar_string srcset = value_of(d, HP_RESOURCE_SRCSET), type = essence(value_of(d, HP_RESOURCE_TYPE)), none = {NULL, 0};
   if (!srcset.length || (type.length && !begins_with(type, "image/"))) return true;
-  if (matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA))) return true;
-  hpar_resource *resource =
-      hp_begin_resource(d, HPAR_RESOURCE_IMAGE, none, srcset, hp_described_value(d, HP_RESOURCE_SIZES));
+  if (matches_nothing(value_of(d, HP_RESOURCE_MEDIA))) return true;
+  hpar_resource *resource = begin_resource(d, HPAR_RESOURCE_IMAGE, none, srcset, value_of(d, HP_RESOURCE_SIZES));
   resource->flags |= HPAR_RESOURCE_SOURCE |
                      (hp_is_word(hp_resource_value(img, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0u);
   resource->picture = d->picture;
@@ -332,12 +368,11 @@ static hpar_string media_crossorigin(unsigned media) {
 }
 
 bool hp_describe_media_source(const hp_described *d, unsigned media) {
-  hpar_string url = hp_described_value(d, HP_RESOURCE_SRC), type = essence(hp_described_value(d, HP_RESOURCE_TYPE));
-  if (!(media & HP_MEDIA_HAS_SOURCES) || !url.length || matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA)))
-    return true;
+  hpar_string url = value_of(d, HP_RESOURCE_SRC), type = essence(value_of(d, HP_RESOURCE_TYPE));
+  if (!(media & HP_MEDIA_HAS_SOURCES) || !url.length || matches_nothing(value_of(d, HP_RESOURCE_MEDIA))) return true;
   if (type.length && !begins_with(type, "audio/") && !begins_with(type, "video/") && !begins_with(type, "application/"))
     return true;
-  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_MEDIA, url);
+  hpar_resource *resource = begin_url(d, HPAR_RESOURCE_MEDIA, url);
   resource->flags |= HPAR_RESOURCE_SOURCE;
   resource->picture = d->picture;
   resource->crossorigin = media_crossorigin(media);
@@ -345,14 +380,14 @@ bool hp_describe_media_source(const hp_described *d, unsigned media) {
 }
 
 static bool describe_style(const hp_described *d) {
-  hpar_string type = hp_described_value(d, HP_RESOURCE_TYPE);
+  hpar_string type = value_of(d, HP_RESOURCE_TYPE);
   if (!d->sheet.length || (type.length && !hp_is_word(type, "text/css")) ||
-      matches_nothing(hp_described_value(d, HP_RESOURCE_MEDIA)))
+      matches_nothing(value_of(d, HP_RESOURCE_MEDIA)))
     return true;
   hp_css_import import;
   for (size_t at = 0; hp_next_css_import(d->sheet, &at, &import);) {
     if (matches_nothing(import.rest)) continue;
-    hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_IMPORT, import.url);
+    hpar_resource *resource = begin_url(d, HPAR_RESOURCE_IMPORT, import.url);
     resource->content = import.rest;
     if (!report(d, resource)) return false;
   }
@@ -396,14 +431,14 @@ hpar_string hp_refresh_url(hpar_string s) {
 static bool describe_refresh(const hp_described *d, hpar_string content) {
   hpar_string url = hp_refresh_url(content);
   if (!url.length) return true;
-  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_REFRESH, url);
+  hpar_resource *resource = begin_url(d, HPAR_RESOURCE_REFRESH, url);
   resource->content = content;
   return report(d, resource);
 }
 
 static bool describe_meta(const hp_described *d) {
-  hpar_string name = hp_described_value(d, HP_RESOURCE_NAME), content = hp_described_value(d, HP_RESOURCE_CONTENT),
-              pragma = hp_described_value(d, HP_RESOURCE_HTTP_EQUIV), none = {NULL, 0};
+  hpar_string name = value_of(d, HP_RESOURCE_NAME), content = value_of(d, HP_RESOURCE_CONTENT),
+              pragma = value_of(d, HP_RESOURCE_HTTP_EQUIV), none = {NULL, 0};
   hpar_resource_kind kind;
   if (hp_is_word(pragma, "refresh") && !describe_refresh(d, content)) return false;
   if (hp_is_word(pragma, "content-security-policy"))
@@ -414,23 +449,23 @@ static bool describe_meta(const hp_described *d) {
     kind = HPAR_RESOURCE_VIEWPORT;
   else
     return true;
-  hpar_resource *resource = hp_begin_url(d, kind, none);
+  hpar_resource *resource = begin_url(d, kind, none);
   resource->content = content;
   return !content.length || report(d, resource);
 }
 
 static bool describe_frame(const hp_described *d) {
-  hpar_string url = hp_described_value(d, HP_RESOURCE_SRC);
+  hpar_string url = value_of(d, HP_RESOURCE_SRC);
   if (!url.length || hp_has_value(d->values, HP_RESOURCE_SRCDOC)) return true;
-  hpar_resource *resource = hp_begin_url(d, HPAR_RESOURCE_FRAME, url);
-  if (hp_is_word(hp_described_value(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
+  hpar_resource *resource = begin_url(d, HPAR_RESOURCE_FRAME, url);
+  if (hp_is_word(value_of(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
   return report(d, resource);
 }
 
 /* The poster's resource replaces the URL in `values->resource`, so `src` is read first. */
 static bool describe_video(const hp_described *d) {
-  hpar_string media = hp_described_value(d, HP_RESOURCE_SRC);
-  return report_url(d, HPAR_RESOURCE_POSTER, hp_described_value(d, HP_RESOURCE_POSTER)) &&
+  hpar_string media = value_of(d, HP_RESOURCE_SRC);
+  return report_url(d, HPAR_RESOURCE_POSTER, value_of(d, HP_RESOURCE_POSTER)) &&
          report_url(d, HPAR_RESOURCE_MEDIA, media);
 }
 
@@ -444,7 +479,7 @@ static bool describe_svg(const hp_described *d, hp_atom name) {
   switch (name) {
     case HP_ATOM_USE:
     case HP_ATOM_FEIMAGE_MIXED: return report_reference(d);
-    case HP_ATOM_SCRIPT: return report(d, hp_script_of(d, svg_href(d)));
+    case HP_ATOM_SCRIPT: return report(d, script_of(d, svg_href(d)));
     case HP_ATOM_IMAGE: return report_url(d, HPAR_RESOURCE_IMAGE, svg_href(d));
     case HP_ATOM_STYLE: return describe_style(d);
     default: return true;
@@ -457,23 +492,22 @@ bool hp_describe(const hp_described *d, uint8_t ns, hp_atom name) {
   switch (name) {
     case HP_ATOM_SCRIPT: return describe_script(d);
     case HP_ATOM_LINK: return describe_link(d);
-    case HP_ATOM_IMG: return report(d, hp_image_of(d));
+    case HP_ATOM_IMG: return report(d, complete(d, hp_image_in(d->values)));
     case HP_ATOM_INPUT:
-      return !hp_is_word(hp_described_value(d, HP_RESOURCE_TYPE), "image") ||
-             report_url(d, HPAR_RESOURCE_IMAGE, hp_described_value(d, HP_RESOURCE_SRC));
+      return !hp_is_word(value_of(d, HP_RESOURCE_TYPE), "image") ||
+             report_url(d, HPAR_RESOURCE_IMAGE, value_of(d, HP_RESOURCE_SRC));
     case HP_ATOM_VIDEO: return describe_video(d);
-    case HP_ATOM_AUDIO: return report_url(d, HPAR_RESOURCE_MEDIA, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_ATOM_TRACK: return report_url(d, HPAR_RESOURCE_TRACK, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_ATOM_AUDIO: return report_url(d, HPAR_RESOURCE_MEDIA, value_of(d, HP_RESOURCE_SRC));
+    case HP_ATOM_TRACK: return report_url(d, HPAR_RESOURCE_TRACK, value_of(d, HP_RESOURCE_SRC));
     case HP_ATOM_IFRAME: return describe_frame(d);
-    case HP_ATOM_FRAME: return report_url(d, HPAR_RESOURCE_FRAME, hp_described_value(d, HP_RESOURCE_SRC));
-    case HP_ATOM_OBJECT: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_DATA));
-    case HP_ATOM_EMBED: return report_url(d, HPAR_RESOURCE_OBJECT, hp_described_value(d, HP_RESOURCE_SRC));
+    case HP_ATOM_FRAME: return report_url(d, HPAR_RESOURCE_FRAME, value_of(d, HP_RESOURCE_SRC));
+    case HP_ATOM_OBJECT: return report_url(d, HPAR_RESOURCE_OBJECT, value_of(d, HP_RESOURCE_DATA));
+    case HP_ATOM_EMBED: return report_url(d, HPAR_RESOURCE_OBJECT, value_of(d, HP_RESOURCE_SRC));
     case HP_ATOM_STYLE: return describe_style(d);
-    case HP_ATOM_BASE: return report_url(d, HPAR_RESOURCE_BASE, hp_described_value(d, HP_RESOURCE_HREF));
+    case HP_ATOM_BASE: return report_url(d, HPAR_RESOURCE_BASE, value_of(d, HP_RESOURCE_HREF));
     case HP_ATOM_META: return describe_meta(d);
     default:
-      return !hp_may_have_background(name) ||
-             report_url(d, HPAR_RESOURCE_IMAGE, hp_described_value(d, HP_RESOURCE_BACKGROUND));
+      return !hp_may_have_background(name) || report_url(d, HPAR_RESOURCE_IMAGE, value_of(d, HP_RESOURCE_BACKGROUND));
   }
 }
 
@@ -507,14 +541,16 @@ static bool describe_sources(const hp_tree_view *view, const hp_described *img) 
   return true;
 }
 
-hp_ref hp_media_around(const hp_tree_view *view, hp_ref node) {
+/* Returns the audio or video element around the node; 0: its parent is none. */
+static hp_ref media_around(const hp_tree_view *view, hp_ref node) {
   hp_ref parent = hp_parent_of(view->document->range.base, node_of(view, node));
   if (!parent || node_of(view, parent)->kind != HPAR_NODE_ELEMENT) return 0;
   return is_media(node_of(view, parent)->ns, node_of(view, parent)->name) ? parent : 0;
 }
 
-bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media, unsigned bits,
-                           hp_resource_origin origin, hp_resource_fn callback, void *context) {
+/* Reports the resource of a source element of a tree in a media element with these bits. */
+static bool describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media, unsigned bits,
+                               hp_resource_origin origin, hp_resource_fn callback, void *context) {
   hp_resource_values values;
   if (!(bits & HP_MEDIA_HAS_SOURCES)) return true;
   hp_read_resource_values(view, source, &values);
@@ -532,9 +568,9 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
   const hp_node *node = node_of(view, element);
   hp_resource_values values;
   if (node->name == HP_ATOM_SOURCE) {
-    hp_ref media = node->ns == HPAR_NAMESPACE_HTML ? hp_media_around(view, element) : 0;
+    hp_ref media = node->ns == HPAR_NAMESPACE_HTML ? media_around(view, element) : 0;
     unsigned bits = media ? node_of(view, media)->flags >> HP_FLAG_MEDIA_SHIFT & HP_MEDIA_BITS : 0;
-    return hp_describe_source_in(view, element, media, bits, origin, callback, context);
+    return describe_source_in(view, element, media, bits, origin, callback, context);
   }
   hp_read_resource_values(view, element, &values);
   hp_described d = {.origin = origin, .element = element, .values = &values, .callback = callback, .context = context};
@@ -544,7 +580,7 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
       d.picture = parent;
       if (!describe_sources(view, &d)) return false;
     }
-    return report(&d, hp_image_of(&d));
+    return report(&d, complete(&d, hp_image_in(d.values)));
   }
   bool has_text = node->name == HP_ATOM_STYLE || (node->name == HP_ATOM_SCRIPT && node->ns == HPAR_NAMESPACE_HTML);
   if (has_text && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT)
@@ -554,20 +590,9 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
 
 /*** hashes and shadow roots ***/
 
-static uint64_t hash_text(uint64_t hash, hpar_string text) {
-  uint64_t word = 0;
-  hash = hp_hash_mix(hash + text.length);
-  for (; text.length >= sizeof word; text.bytes += sizeof word, text.length -= sizeof word) {
-    memcpy(&word, text.bytes, sizeof word);
-    hash = hp_hash_mix(hash ^ word);
-  }
-  word = 0;
-  if (text.length) memcpy(&word, text.bytes, text.length);
-  return hp_hash_mix(hash ^ word);
-}
-
 uint64_t hp_hash_resource(uint64_t hash, const hpar_resource *resource) {
-  return hash_text(hash_text(hash + resource->kind, resource->url), resource->srcset);
+  hash = hp_hash_bytes(hash + resource->kind, resource->url.bytes, resource->url.length);
+  return hp_hash_bytes(hash, resource->srcset.bytes, resource->srcset.length);
 }
 
 //§ valid-shadow-host-name
@@ -681,11 +706,11 @@ static bool pass_media(walk *w, hp_ref media) {
 /* Reports the resource of a source element in a media element. The elements that the walk has
  * passed after its parent are not around it. */
 static bool report_source(walk *w, hp_ref source) {
-  hp_ref media = hp_media_around(&w->view, source);
+  hp_ref media = media_around(&w->view, source);
   if (!media) return true;
   while (w->media_count && w->media[w->media_count - 1].element != media) w->media_count--;
   unsigned bits = w->media_count ? w->media[w->media_count - 1].bits : read_media(w, media);
-  return hp_describe_source_in(&w->view, source, media, bits, (hp_resource_origin){0, 0, 0}, report_to_caller, w);
+  return describe_source_in(&w->view, source, media, bits, (hp_resource_origin){0, 0, 0}, report_to_caller, w);
 }
 
 /* Returns true if an element of the tree has the attribute. Pages have many cells. */

@@ -256,12 +256,6 @@ unsigned hp_media_of(const hp_resource_values *media);
 /* Reports the resource of a source element in a media element with these bits. */
 bool hp_describe_media_source(const hp_described *source, unsigned media);
 
-/* Returns the audio or video element around the node; 0: its parent is none. */
-hp_ref hp_media_around(const hp_tree_view *view, hp_ref node);
-/* Reports the resource of a source element of a tree in a media element with these bits. */
-bool hp_describe_source_in(const hp_tree_view *view, hp_ref source, hp_ref media, unsigned bits,
-                           hp_resource_origin origin, hp_resource_fn callback, void *context);
-
 /* Reports the resources of an element of a tree, the images of a picture before the one of its img.
  * The text of a style or script element must be complete. Ignores templates around the element.
  * A source element of audio and video needs the flags that a finder gives them.
@@ -289,33 +283,6 @@ enum { HP_MAX_SHADOW_DEPTH = 16 };
 
 /*** what the finder inlines ***/
 
-/* The parts of the description that the finder inlines: images, and scripts of the usual form. */
-
-static inline hpar_string hp_described_value(const hp_described *d, hp_resource_attribute attribute) {
-  return hp_resource_value(d->values, attribute);
-}
-
-/* Returns the resource of the element with its URL and candidates. The values of the attributes
- * have set the other strings. */
-static inline hpar_resource *hp_begin_resource(const hp_described *d, hpar_resource_kind kind, hpar_string url,
-                                               hpar_string srcset, hpar_string sizes) {
-  hpar_resource *resource = &d->values->resource;
-  resource->kind = kind;
-  resource->flags = d->origin.flags;
-  resource->element = d->element;
-  resource->url = url;
-  resource->srcset = srcset;
-  resource->sizes = sizes;
-  resource->offset = d->origin.offset;
-  resource->thread = d->origin.thread;
-  return resource;
-}
-
-static inline hpar_resource *hp_begin_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
-  const hpar_string none = {NULL, 0};
-  return hp_begin_resource(d, kind, url, none, none);
-}
-
 /* Sets the flag if the attribute is there. */
 static inline unsigned hp_flag_of(const hp_resource_values *values, hp_resource_attribute attribute, unsigned flag) {
   return hp_has_value(values, attribute) ? flag : 0;
@@ -338,24 +305,6 @@ static inline hpar_resource *hp_image_in(hp_resource_values *values) {
   return resource;
 }
 
-/* Returns the resource of an img element; NULL: it has none. */
-static inline hpar_resource *hp_image_of(const hp_described *d) {
-  hpar_resource *resource = hp_image_in(d->values);
-  if (!resource) return NULL;
-  resource->flags |= d->origin.flags;
-  resource->picture = d->picture;
-  hp_set_origin(resource, d->element, d->origin);
-  return resource;
-}
-
-/* Returns the resource of a script that runs. */
-static inline hpar_resource *hp_begin_script(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
-  hpar_resource *resource = hp_begin_url(d, kind, url);
-  resource->flags |= hp_flag_of(d->values, HP_RESOURCE_ASYNC, HPAR_RESOURCE_ASYNC) |
-                     hp_flag_of(d->values, HP_RESOURCE_DEFER, HPAR_RESOURCE_DEFER);
-  return resource;
-}
-
 #define HP_USUAL_SCRIPT_TYPE "text/javascript"
 
 static inline bool hp_is_usual_script_type(hpar_string type) {
@@ -373,13 +322,6 @@ static inline hpar_resource_kind hp_script_kind(const hp_resource_values *values
   if ((values->present & uncommon) || (type.length && !hp_is_usual_script_type(type)))
     return hp_uncommon_script_kind(values);
   return HPAR_RESOURCE_SCRIPT;
-}
-
-/* Returns the resource of a script element with this URL; NULL: it has none. */
-static inline hpar_resource *hp_script_of(const hp_described *d, hpar_string url) {
-  if (!url.length) return NULL;
-  hpar_resource_kind kind = hp_script_kind(d->values);
-  return kind == HPAR_RESOURCE_KINDS ? NULL : hp_begin_script(d, kind, url);
 }
 
 /* Returns the resource of a script element without its origin; NULL: it has none. The values of the

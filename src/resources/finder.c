@@ -246,8 +246,6 @@ static void see_found_image(hp_tag_watch *watch, hp_ref image, uint32_t start) {
   see_image(watch, image, start, false);
 }
 
-/*** the finder ***/
-
 static const hp_resource_origin no_origin = {0, 0, 0};
 
 /*** the input of a fed parse ***/

@@ -16,19 +16,9 @@ typedef struct hp_named_element {
 
 static const hpar_string no_name = {"", 0};
 
-static uint64_t hash_of(hpar_string name, hp_ref form) {
-  uint64_t hash = hp_hash_mix((uint64_t)form << 32 | (uint32_t)name.length);
-  for (size_t at = 0; at < name.length; at += 8) {
-    uint64_t word = 0;
-    memcpy(&word, name.bytes + at, name.length - at < 8 ? name.length - at : 8);
-    hash = hp_hash_mix(hash ^ word);
-  }
-  return hash;
-}
-
 /* Returns the slot of the name, which may be free. */
 static named *look_up(const hp_checked *in, hpar_string name, hp_ref form) {
-  uint32_t slot = (uint32_t)hash_of(name, form) & in->mask;
+  uint32_t slot = (uint32_t)hp_hash_bytes(form, name.bytes, name.length) & in->mask;
   for (;; slot = (slot + 1) & in->mask) {
     named *found = &in->slots[slot];
     if (!found->name.bytes || (found->form == form && found->name.length == name.length &&

@@ -61,41 +61,24 @@ const uint16_t hp_link_bits[HP_KNOWN_ATOMS] = {
     [HP_ATOM_CITE] = HP_LINK_CITE,
     [HP_ATOM_DATA] = HP_LINK_DATA,
     [HP_ATOM_BACKGROUND] = HP_LINK_BACKGROUND,
+    [HP_ATOM_CONTENT] = HP_URL_REFRESH,
+    [HP_ATOM_STYLE] = HP_URL_STYLE,
 };
 
-typedef struct attribute_name {
-  const char *name;
-  uint8_t length;
-  uint16_t bit;
-} attribute_name;
-
-/* The first ones have no fixed atom. */
-enum { UNKNOWN_NAMES = 4 };
-static const attribute_name attribute_names[] = {{"formaction", 10, HP_LINK_FORMACTION},
-                                                 {"imagesrcset", 11, HP_LINK_IMAGESRCSET},
-                                                 {"longdesc", 8, HP_LINK_LONGDESC},
-                                                 {"poster", 6, HP_LINK_POSTER},
-                                                 {"href", 4, HP_LINK_HREF},
-                                                 {"src", 3, HP_LINK_SRC},
-                                                 {"style", 5, HP_URL_STYLE},
-                                                 {"srcset", 6, HP_LINK_SRCSET},
-                                                 {"action", 6, HP_LINK_ACTION},
-                                                 {"ping", 4, HP_LINK_PING},
-                                                 {"cite", 4, HP_LINK_CITE},
-                                                 {"data", 4, HP_LINK_DATA},
-                                                 {"content", 7, HP_URL_REFRESH},
-                                                 {"manifest", 8, HP_URL_MANIFEST},
-                                                 {"background", 10, HP_LINK_BACKGROUND}};
-enum { NAMES = sizeof attribute_names / sizeof *attribute_names };
-
-static uint16_t bit_of_name(hp_name name, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (attribute_names[i].length == name.length && !memcmp(attribute_names[i].name, name.bytes, name.length))
-      return attribute_names[i].bit;
+uint16_t hp_link_bit_of_name(hp_name name) {
+  static const struct {
+    const char *name;
+    uint8_t length;
+    uint16_t bit;
+  } names[] = {{"formaction", 10, HP_LINK_FORMACTION},
+               {"imagesrcset", 11, HP_LINK_IMAGESRCSET},
+               {"longdesc", 8, HP_LINK_LONGDESC},
+               {"poster", 6, HP_LINK_POSTER},
+               {"manifest", 8, HP_URL_MANIFEST}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (names[i].length == name.length && !memcmp(names[i].name, name.bytes, name.length)) return names[i].bit;
   return 0;
 }
-
-uint16_t hp_link_bit_of_name(hp_name name) { return bit_of_name(name, UNKNOWN_NAMES); }
 
 uint16_t hp_url_bit(uint8_t ns, hp_atom element, hp_name attribute) {
   static const hp_name xlink = {"xlink:href", 10};
@@ -105,7 +88,9 @@ uint16_t hp_url_bit(uint8_t ns, hp_atom element, hp_name attribute) {
   if (ns == HPAR_NAMESPACE_SVG && attribute.length == xlink.length &&
       !memcmp(attribute.bytes, xlink.bytes, xlink.length))
     return HP_LINK_HREF;
-  return wanted & bit_of_name(attribute, NAMES);
+  const hp_atom atom =
+      hp_known_atom(attribute.bytes, attribute.length, hp_name_key_of(attribute.bytes, attribute.length));
+  return wanted & (atom ? hp_link_bits[atom] : hp_link_bit_of_name(attribute));
 }
 
 /* Reads an image candidate. */

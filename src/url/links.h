@@ -22,14 +22,12 @@ enum {
   HP_LINK_POSTER = 1 << 8,
   HP_LINK_BACKGROUND = 1 << 9,
   HP_LINK_LONGDESC = 1 << 10,
-  HP_LINK_IMAGESRCSET = 1 << 11
-};
-enum { HP_LINK_BITS = 12, HP_LINK_CANDIDATES = HP_LINK_SRCSET | HP_LINK_IMAGESRCSET };
-/* Attributes that only the rewriter reads: they are no links of a page. */
-enum {
-  HP_URL_MANIFEST = 1 << HP_LINK_BITS,
-  HP_URL_REFRESH = 1 << (HP_LINK_BITS + 1), /* `content` of a meta refresh */
-  HP_URL_STYLE = 1 << (HP_LINK_BITS + 2)    /* url() and @import in CSS */
+  HP_LINK_IMAGESRCSET = 1 << 11,
+  HP_LINK_CANDIDATES = HP_LINK_SRCSET | HP_LINK_IMAGESRCSET,
+  /* those that only the rewriter reads: they are no links of a page */
+  HP_URL_MANIFEST = 1 << 12,
+  HP_URL_REFRESH = 1 << 13, /* `content` of a meta refresh */
+  HP_URL_STYLE = 1 << 14    /* url() and @import in CSS */
 };
 
 extern const uint16_t hp_link_attributes[HP_KNOWN_ATOMS]; /* by HTML element: its links */
