@@ -158,14 +158,10 @@ hp_span *hp_spans_find(const hp_spans *s, const char *name, size_t length) {
 
 /*** decoding ***/
 
-typedef struct copier {
-  char *to;
-} copier;
-
 static hpar_status copy_piece(const char *text, size_t length, void *context) {
-  copier *c = context;
-  memcpy(c->to, text, length);
-  c->to += length;
+  char **to = context;
+  memcpy(*to, text, length);
+  *to += length;
   return HPAR_OK;
 }
 
@@ -177,16 +173,15 @@ static hp_name to_utf8(const char *from, size_t length, const hp_encoding *encod
   hp_decoder *decoder;
   hpar_status status = hp_decoder_create(&decoder, encoding);
   if (status != HPAR_OK) hp_unwind_now(scratch->unwind, status);
-  char *to = hp_scratch_take(scratch, 3 * length + 8);
-  copier c = {to};
+  char *to = hp_scratch_take(scratch, 3 * length + 8), *end = to;
   /* A byte order mark here is a character. */
-  status = hp_decoder_run(decoder, " ", 1, false, copy_piece, &c);
-  c.to = to;
-  if (status == HPAR_OK) status = hp_decoder_run(decoder, from, length, true, copy_piece, &c);
+  status = hp_decoder_run(decoder, " ", 1, false, copy_piece, &end);
+  end = to;
+  if (status == HPAR_OK) status = hp_decoder_run(decoder, from, length, true, copy_piece, &end);
   hp_decoder_destroy(decoder);
   if (status != HPAR_OK) hp_unwind_now(scratch->unwind, status);
-  size_t shift = to < c.to && *to == ' ' && *from != ' ' ? 1 : 0;
-  return (hp_name){to + shift, (uint32_t)((size_t)(c.to - to) - shift)};
+  size_t shift = to < end && *to == ' ' && *from != ' ' ? 1 : 0;
+  return (hp_name){to + shift, (uint32_t)((size_t)(end - to) - shift)};
 }
 
 hp_name hp_decode_span(const char *from, size_t length, hp_references references, const hp_encoding *encoding,

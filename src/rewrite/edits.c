@@ -169,8 +169,6 @@ bool hp_encode(hp_bytes *to, const char *text, size_t length, hp_place_kind plac
   return true;
 }
 
-/*** edits ***/
-
 /*** the sink ***/
 
 void hp_sink_open(hp_sink *s, hpar_write_callback write, void *context) {

@@ -126,18 +126,6 @@ static const hp_attributes *all_attributes(hpar_rewriter *r, const hp_merge_targ
   return block;
 }
 
-void hp_rewriter_merged(void *context, bool is_body) {
-  hpar_rewriter *r = context;
-  const hp_atom name = is_body ? HP_ATOM_BODY : HP_ATOM_HTML;
-  hp_merge_target *target = r->element.merge_targets ? &r->element.merge_targets[is_body] : NULL;
-  if (!r->token.is_tag || !r->token.has_spans || !target || !target->is_known) return;
-  keep_in_target(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));
-  const hp_attributes *all = all_attributes(r, target);
-  hp_frame *frame = (hp_frame *)(void *)hp_scratch_copy(&r->scratch, target->frame.data, target->frame.length);
-  if (hp_matching_match_again(&r->matching, name, frame, target->of_type, all))
-    hp_rewriter_apply_merged(r, target, name);
-}
-
 /*** insertions ***/
 
 void hp_rewriter_insert_text(hpar_rewriter *r, uint64_t position, const char *text, size_t length) {
@@ -462,51 +450,41 @@ static hp_atom find_attribute_name(hpar_rewriter *r, const hp_span *span) {
   return hp_names_find(&r->names, name.bytes, name.length);
 }
 
-/* Reads attributes of an HTML element up to the last one that a selector reads. */
-static const hp_attributes *read_known(hpar_rewriter *r) {
-  const uint32_t most = r->rules->reading.count;
+/* With `known_only`: of an HTML element, up to the last one that a selector reads. */
+static inline __attribute__((always_inline)) const hp_attributes *read_attributes(hpar_rewriter *r, uint8_t ns,
+                                                                                  bool known_only) {
+  const hp_attribute_reading *reads = &r->rules->reading;
+  const bool is_html = known_only || ns == HPAR_NAMESPACE_HTML;
+  const uint64_t wanted = is_html ? reads->names : UINT64_MAX;
   hp_spans *s = &r->token.spans;
   hp_attributes *block = NULL;
-  if (!most) return NULL;
-  for (uint32_t i = 0; i < s->count || hp_spans_next(s, &r->scratch); i++) {
+  if (!known_only) hp_spans_complete(s, &r->scratch);
+  if (known_only ? !reads->count : !(s->names & wanted)) return NULL;
+  for (uint32_t i = 0; i < s->count || (known_only && hp_spans_next(s, &r->scratch)); i++) {
     const hp_span *span = &s->items[i];
-    if (span->is_duplicate || !(r->rules->reading.names >> span->name_bit & 1)) continue;
+    hp_reading reading = HP_READS_VALUE;
+    if (span->is_duplicate || !(wanted >> span->name_bit & 1)) continue;
     hp_atom atom = find_attribute_name(r, span);
-    hp_reading reading = atom < HP_KNOWN_ATOMS ? (hp_reading)r->rules->reading.of[atom] : HP_READS_NOTHING;
+    if (!is_html)
+      atom = hp_foreign_attribute_name(ns, atom);
+    else if (atom < HP_KNOWN_ATOMS)
+      reading = (hp_reading)reads->of[atom];
+    else if (known_only)
+      continue;
     if (reading == HP_READS_NOTHING) continue;
-    if (!block) block = new_block(r, most);
+    if (!block) block = new_block(r, known_only ? reads->count : s->count);
     hp_name value = {"", 0};
     if (reading == HP_READS_VALUE) value = hp_span_value(s, span, r->encoding.used, &r->scratch);
     block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
-    if (block->count == most) break;
+    if (known_only && block->count == reads->count) break;
   }
   return block;
 }
 
 const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
-  hp_spans *s = &r->token.spans;
-  bool is_html = ns == HPAR_NAMESPACE_HTML;
   if (!r->token.has_spans) return NULL;
-  if (is_html && r->rules->reading.known_only) return read_known(r);
-  hp_spans_complete(s, &r->scratch);
-  const uint64_t wanted = is_html ? r->rules->reading.names : UINT64_MAX;
-  if (!(s->names & wanted)) return NULL;
-  hp_attributes *block = new_block(r, s->count);
-  for (uint32_t i = 0; i < s->count; i++) {
-    const hp_span *span = &s->items[i];
-    hp_reading reading = HP_READS_VALUE;
-    if (span->is_duplicate || !(wanted >> span->name_bit & 1)) continue;
-    hp_name value = {"", 0};
-    hp_atom atom = find_attribute_name(r, span);
-    if (!is_html)
-      atom = hp_foreign_attribute_name(ns, atom);
-    else if (atom < HP_KNOWN_ATOMS)
-      reading = (hp_reading)r->rules->reading.of[atom];
-    if (reading == HP_READS_NOTHING) continue;
-    if (reading == HP_READS_VALUE) value = hp_span_value(s, span, r->encoding.used, &r->scratch);
-    block->items[block->count++] = (hp_attribute){atom, value.length, value.bytes};
-  }
-  return block;
+  if (ns == HPAR_NAMESPACE_HTML && r->rules->reading.known_only) return read_attributes(r, ns, true);
+  return read_attributes(r, ns, false);
 }
 
 //§ changing-the-encoding-while-parsing
@@ -534,7 +512,7 @@ static void read_meta(hpar_rewriter *r) {
 
 /* The element began earlier, so only edits of attributes remain. A tag that a rule would remove
  * must not add its attributes either. */
-void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom name) {
+static void apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom name) {
   const hp_outline_insertion none = {.node = r->outline.root};
   hp_element *e = &r->element;
   hp_spans_complete(&r->token.spans, &r->scratch);
@@ -549,6 +527,17 @@ void hp_rewriter_apply_merged(hpar_rewriter *r, hp_merge_target *target, hp_atom
     hp_rewriter_drop(r, r->token.start, e->end);
   else if (e->edit_count)
     edit_attributes(r, e);
+}
+
+void hp_rewriter_merged(void *context, bool is_body) {
+  hpar_rewriter *r = context;
+  const hp_atom name = is_body ? HP_ATOM_BODY : HP_ATOM_HTML;
+  hp_merge_target *target = r->element.merge_targets ? &r->element.merge_targets[is_body] : NULL;
+  if (!r->token.is_tag || !r->token.has_spans || !target || !target->is_known) return;
+  keep_in_target(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));
+  const hp_attributes *all = all_attributes(r, target);
+  hp_frame *frame = (hp_frame *)(void *)hp_scratch_copy(&r->scratch, target->frame.data, target->frame.length);
+  if (hp_matching_match_again(&r->matching, name, frame, target->of_type, all)) apply_merged(r, target, name);
 }
 
 void hp_rewriter_apply_rules(hpar_rewriter *r, const hp_outline_insertion *insertion, bool has_tag) {

@@ -83,9 +83,7 @@ static void move_names(hp_names *n, size_t bytes) {
 /*** chains ***/
 
 static uint32_t *chain_of(const hp_names *n, hp_name name) {
-  uint64_t hash = 0;
-  for (uint32_t i = 0; i < name.length; i++) hash = (hash ^ (unsigned char)name.bytes[i]) * UINT64_C(0x100000001b3);
-  return &n->chains[(uint64_t)(uint32_t)hp_hash_mix(hash) * n->chain_count >> 32];
+  return &n->chains[(uint64_t)(uint32_t)hp_hash_bytes(0, name.bytes, name.length) * n->chain_count >> 32];
 }
 
 static hp_atom find_own(const hp_names *n, hp_name name) {

@@ -12,9 +12,6 @@
 
 /*** instructions ***/
 
-/* The instructions of the rules by the way in which a worker treats them. The hypotheses about the
- * outer current node under which it matches elements. */
-
 bool hp_rule_edits_only_attributes(const hp_rule *rule) {
   if (hp_rule_may_retire(rule)) return false;
   for (size_t i = 0; i < rule->given.action_count; i++) {
@@ -249,8 +246,6 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
 }
 
 /*** frames ***/
-
-/* The frames of a worker, and those that the merger adopts. */
 
 /* Writes the instructions that follow another one with the combinator. */
 static void find_successors(const hp_matching *s, hp_combinator combinator, hp_bits *bits) {

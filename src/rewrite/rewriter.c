@@ -291,20 +291,15 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback
   hp_sink_open(&r->sink, write, context);
   hp_scratch_clear(&r->scratch);
   hp_decoder_destroy(r->encoding.decoder);
-  r->encoding.decoder = NULL;
+  r->encoding = (hp_input_encoding){.used = NULL};
   r->scratch.unwind = &r->unwind;
-  r->encoding.used = NULL;
-  r->encoding.is_certain = false;
-  r->window.held.length = 0;
-  r->window.received = r->window.mark_bytes = 0;
+  r->window = (hp_window){.held = {r->window.held.data, 0, r->window.held.capacity}};
   hp_end_records_reset(&r->ends);
-  r->token.is_tag = r->token.at_end = r->token.is_halved = r->text.is_open = r->window.after_less_than =
-      r->text.is_escaped = false;
-  r->token.closer = NULL;
+  r->token = (hp_current_token){.spans = r->token.spans};
+  r->text = (hp_current_text){.start = 0};
   r->element.rewriter = r;
   r->element.target = NULL;
   hp_merge_targets_reset(r);
-  r->window.limit = NULL;
   r->parallel.speculation = NULL;
   r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
   r->options.deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;

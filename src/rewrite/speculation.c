@@ -14,7 +14,7 @@
 
 /*** the log ***/
 
-void hp_rewrite_log_clear(hp_rewrite_log *log) {
+static void clear_log(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
   log->segment_count = log->names.bytes.length = log->bit_count = log->record_count = log->output.piece_count =
       log->condition_count = log->matches.found_count = log->matches.use_count = log->names.type_count =
@@ -24,7 +24,7 @@ void hp_rewrite_log_clear(hp_rewrite_log *log) {
 }
 
 void hp_rewrite_log_free(hp_rewrite_log *log) {
-  hp_rewrite_log_clear(log);
+  clear_log(log);
   hp_free(log->segments);
   hp_outline_log_free(&log->outline);
   hp_free(log->names.items);
@@ -444,8 +444,7 @@ bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
   }
   r->stats.tags--;
   defer_token(r, &token, r->token.start);
-  if (!r->token.tag.is_end)
-    hp_scanner_set_content(&r->scanner, hp_content_of(r->token.tag.name, r->options.scripting), r->token.tag.name);
+  set_raw_text(r);
   return false;
 }
 
@@ -688,7 +687,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
                               uint32_t checkpoint_bytes, const _Atomic uint64_t *passed, hp_rewrite_chunk *chunk) {
   hp_rewrite_log *log = &chunk->log;
   chunk_run run = {r, input, chunk};
-  hp_rewrite_log_clear(log);
+  clear_log(log);
   log->page = chunk->page;
   const hp_speculation kept = *p;
   *p = (hp_speculation){.log = log,

@@ -245,7 +245,6 @@ typedef struct hp_rewrite_lessons {
   hp_bits *scopes;       /* by rule: its scope was open at the beginning of the last segment */
 } hp_rewrite_lessons;
 
-void hp_rewrite_log_clear(hp_rewrite_log *log);
 void hp_rewrite_log_free(hp_rewrite_log *log);
 
 /*** speculation.c ***/

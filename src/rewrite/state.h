@@ -28,8 +28,6 @@
 
 /*** records of open elements ***/
 
-/* Records of open elements: what is to happen where they end. */
-
 typedef struct hp_end_call {
   hpar_element_end_callback callback;
   void *context;
@@ -449,9 +447,6 @@ static inline void hp_rewriter_split_text(hpar_rewriter *r) {
 /*** elements.c ***/
 
 void hp_rewriter_inserted(void *context, const hp_outline_insertion *insertion);
-/* Runs the rules that the last step of the matcher found, and applies their edits to a tag that
- * adds attributes to html or body. */
-void hp_rewriter_apply_merged(hpar_rewriter *rewriter, hp_merge_target *target, hp_atom name);
 /* Runs the rules that the last step of the matcher found, and applies their edits. */
 void hp_rewriter_apply_rules(hpar_rewriter *rewriter, const hp_outline_insertion *insertion, bool has_tag);
 /* Returns the attributes of the current tag as the matcher reads them in an element of this

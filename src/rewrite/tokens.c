@@ -206,8 +206,6 @@ static bool take_text(hpar_rewriter *r) {
 
 /*** comments and doctypes ***/
 
-/* Comments and doctypes become tokens of the outline builder. */
-
 static void take_comment(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
   hp_rewriter_end_text(r, s->token_start);
@@ -325,18 +323,6 @@ static void take_name(hpar_rewriter *r, hp_atom atom) {
   r->token.has_spans = reads;
 }
 
-static uint64_t hash_bytes(uint64_t hash, hp_name bytes) {
-  uint32_t i = 0;
-  for (; i + 8 <= bytes.length; i += 8) {
-    uint64_t word;
-    memcpy(&word, bytes.bytes + i, 8);
-    hash = hp_hash_mix(hash ^ word) + word;
-  }
-  uint64_t rest = 0;
-  if (i < bytes.length) memcpy(&rest, bytes.bytes + i, bytes.length - i);
-  return hp_hash_mix(hp_hash_mix(hash ^ rest) + bytes.length);
-}
-
 /* Sums two hashes of each attribute, so that their order has no effect. */
 static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
   uint64_t sums[2] = {0, 0};
@@ -346,8 +332,8 @@ static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
     if (span->is_duplicate) continue;
     hp_name name = hp_span_name(&r->token.spans, span, &r->scratch);
     hp_name value = hp_span_value(&r->token.spans, span, r->encoding.used, &r->scratch);
-    sums[0] += hash_bytes(hash_bytes(key, name), value);
-    sums[1] += hash_bytes(hash_bytes(~key, value), name);
+    sums[0] += hp_hash_bytes(hp_hash_bytes(key, name.bytes, name.length), value.bytes, value.length);
+    sums[1] += hp_hash_bytes(hp_hash_bytes(~key, value.bytes, value.length), name.bytes, name.length);
     tag->has_attributes = true;
   }
   for (int i = 0; i < 4; i++) tag->hash[i] = (uint32_t)(sums[i / 2] >> 32 * (i % 2));

@@ -55,7 +55,7 @@ static bool comment_goes_on(const char *end, const char *bytes, size_t length) {
 static bool begins_markup(const char bytes[3]) {
   if (bytes[0] != '<') return false;
   if (bytes[1] == '/') return bytes[2] != '>'; /* "</>" has no token */
-  return ((bytes[1] | 0x20) >= 'a' && (bytes[1] | 0x20) <= 'z') || bytes[1] == '!' || bytes[1] == '?';
+  return hp_ascii_is_letter(bytes[1]) || bytes[1] == '!' || bytes[1] == '?';
 }
 
 /* Returns true if a text that goes on with `bytes` has no end in them. Requires: two bytes of the
@@ -94,8 +94,8 @@ static bool stays_unfinished(const hp_scripts *s, hp_written *piece, const char 
   if (!piece->waits || n < 3 || s->engine->tokenizer.content != HP_CONTENT_DATA) return false;
   if (!begins_markup(at)) return text_goes_on(end, bytes, length);
   if (n >= 6 && !memcmp(at, "<!--", 4)) return comment_goes_on(end, bytes, length);
-  char name = at[at[1] == '/' ? 2 : 1] | 0x20;
-  return name >= 'a' && name <= 'z' ? tag_goes_on(piece, bytes, length) : !memchr(bytes, '>', length);
+  if (hp_ascii_is_letter(at[at[1] == '/' ? 2 : 1])) return tag_goes_on(piece, bytes, length);
+  return !memchr(bytes, '>', length);
 }
 
 /* Appends text to the piece. */
@@ -132,18 +132,26 @@ static uint32_t error_count(const hp_scripts *s) {
   return errors ? errors->count : 0;
 }
 
-/* Reads a token that ends in the piece. */
-static int read_in_piece(hp_scripts *s, uint32_t index, hp_token *token) {
+/* Reads a token of these bytes. Moves `*at` to its end. */
+static int read_token(hp_scripts *s, const char **at, const char *end, bool last, hp_token *token) {
   hp_tokenizer *t = &s->engine->tokenizer;
-  hp_written *piece = &s->written.pieces[index];
-  if (piece->at == piece->end || piece->waits) return HP_TOKEN_NEED_MORE;
   uint32_t count = error_count(s);
-  hp_tokenizer_input saved = hp_tokenizer_set_input(t, piece->bytes + piece->at, piece->bytes + piece->end, false);
+  hp_tokenizer_input saved = hp_tokenizer_set_input(t, *at, end, last);
   int kind = hp_next_token_inside(t, token, s->engine->builder.stack.top->name);
-  piece->at = (size_t)(t->at - piece->bytes);
-  piece->waits = kind == HP_TOKEN_NEED_MORE;
+  *at = t->at;
   hp_tokenizer_restore_input(t, &saved);
   place_token(s, token, count);
+  return kind;
+}
+
+/* Reads a token that ends in the piece. */
+static int read_in_piece(hp_scripts *s, uint32_t index, hp_token *token) {
+  hp_written *piece = &s->written.pieces[index];
+  if (piece->at == piece->end || piece->waits) return HP_TOKEN_NEED_MORE;
+  const char *at = piece->bytes + piece->at;
+  int kind = read_token(s, &at, piece->bytes + piece->end, false, token);
+  piece->at = (size_t)(at - piece->bytes);
+  piece->waits = kind == HP_TOKEN_NEED_MORE;
   return kind;
 }
 
@@ -186,20 +194,15 @@ static void skip_stream(hp_scripts *s, uint32_t bottom, size_t length) {
 
 /* Reads a token from a copy of the next `length` bytes of the stream. */
 static int read_copy(hp_scripts *s, uint32_t bottom, size_t length, bool last, hp_token *token) {
-  hp_tokenizer *t = &s->engine->tokenizer;
   hp_arena mark = s->engine->bytes;
   char *copy = hp_arena_take(&s->engine->bytes, length + 1);
   copy_stream(s, bottom, copy, length);
-  uint32_t count = error_count(s);
-  hp_tokenizer_input saved = hp_tokenizer_set_input(t, copy, copy + length, last);
-  int kind = hp_next_token_inside(t, token, s->engine->builder.stack.top->name);
-  size_t used = (size_t)(t->at - copy);
-  hp_tokenizer_restore_input(t, &saved);
-  place_token(s, token, count);
+  const char *at = copy;
+  int kind = read_token(s, &at, copy + length, last, token);
   if (kind == HP_TOKEN_NEED_MORE)
     hp_arena_return(&s->engine->bytes, &mark);
   else
-    skip_stream(s, bottom, used);
+    skip_stream(s, bottom, (size_t)(at - copy));
   return kind;
 }
 
@@ -457,6 +460,11 @@ static void run_blocking(hp_scripts *s) {
   }
 }
 
+static void append_script(hp_scripts *s, hp_script_list *to, hp_ref script) {
+  hp_grow(&to->items, &to->capacity, to->count + 1, &s->engine->unwind);
+  to->items[to->count++] = script;
+}
+
 static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   insertion_point old = begin_writes(s);
   bool may_postpone = s->may_postpone;
@@ -467,8 +475,7 @@ static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   end_writes(s, old);
   if (!s->postpones) return;
   s->postpones = false;
-  hp_grow(&s->late.items, &s->late.capacity, s->late.count + 1, &s->engine->unwind);
-  s->late.items[s->late.count++] = script->node;
+  append_script(s, &s->late, script->node);
 }
 
 void hp_scripts_run_late(hp_scripts *s) {
@@ -478,11 +485,6 @@ void hp_scripts_run_late(hp_scripts *s) {
     hp_script_call_without_writes(s, &script);
   }
   s->late.count = 0;
-}
-
-static void defer(hp_scripts *s, hp_ref script) {
-  hp_grow(&s->deferred.items, &s->deferred.capacity, s->deferred.count + 1, &s->engine->unwind);
-  s->deferred.items[s->deferred.count++] = script;
 }
 
 /* Parses the written text up to the next byte of the page. */
@@ -527,7 +529,7 @@ static void script_ended(void *context, hp_ref element) {
     switch (script.time) {
       case HPAR_SCRIPT_NOW: run_now(s, &script, svg); break;
       case HPAR_SCRIPT_BLOCKING: s->pending = element; break;
-      case HPAR_SCRIPT_DEFERRED: defer(s, element); break;
+      case HPAR_SCRIPT_DEFERRED: append_script(s, &s->deferred, element); break;
       case HPAR_SCRIPT_ASYNC: hp_script_call_without_writes(s, &script); break;
       case HPAR_SCRIPT_LATE: break; /* no element has this time before it has run */
     }
@@ -544,19 +546,16 @@ static void script_ended(void *context, hp_ref element) {
 }
 
 void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *engine, hp_trace *trace) {
-  hp_written *pieces = s->written.pieces;
-  hp_ref *deferred = s->deferred.items, *late = s->late.items;
-  uint32_t piece_capacity = s->written.capacity, deferred_capacity = s->deferred.capacity;
-  uint32_t late_capacity = s->late.capacity;
-  hp_engine inner = s->inner;
-  *s = (hp_scripts){.config = *config, .engine = engine, .document = engine->builder.document, .trace = trace};
-  s->written.pieces = pieces;
-  s->written.capacity = piece_capacity;
-  s->deferred.items = deferred;
-  s->deferred.capacity = deferred_capacity;
-  s->late.items = late;
-  s->late.capacity = late_capacity;
-  s->inner = inner;
+  const hp_scripts kept = *s; /* its memory */
+  *s = (hp_scripts){.config = *config,
+                    .engine = engine,
+                    .document = engine->builder.document,
+                    .trace = trace,
+                    .written.pieces = kept.written.pieces,
+                    .written.capacity = kept.written.capacity,
+                    .deferred = {kept.deferred.items, 0, kept.deferred.capacity},
+                    .late = {kept.late.items, 0, kept.late.capacity},
+                    .inner = kept.inner};
   if (!s->config.max_write_depth) s->config.max_write_depth = MAX_WRITE_DEPTH;
   if (!s->config.max_written) s->config.max_written = HPAR_MAX_INPUT;
   push_piece(s);
