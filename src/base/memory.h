@@ -85,6 +85,13 @@ HP_SHARED void *hp_grow_bytes(void *items, uint32_t *capacity, size_t need, size
     }                                                                                     \
   } while (0)
 
+/* An array with its length. */
+#define HP_ARRAY(type)        \
+  struct {                    \
+    type *items;              \
+    uint32_t count, capacity; \
+  }
+
 /* Does the same for arrays that often stay tiny, or whose memory has a bound: reserves a quarter
  * more, for long arrays an eighth or a sixteenth, and no minimum. */
 void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t item_size, hp_unwind *unwind);
@@ -96,8 +103,18 @@ void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t i
     }                                                                                           \
   } while (0)
 
-/* Does the same for `items`, the address of an array, without unwinding: returns false when memory
- * is short. */
+/* Appends an item to an array, and returns its address. The second one grows as hp_grow_tight. */
+#define hp_push_by(grow, array, unwind)                                                                              \
+  ((array)->items =                                                                                                  \
+       (array)->count < (array)->capacity                                                                            \
+           ? (array)->items                                                                                          \
+           : grow((array)->items, &(array)->capacity, (size_t)(array)->count + 1, sizeof *(array)->items, (unwind)), \
+   (array)->items + (array)->count++)
+#define hp_push(array, unwind) hp_push_by(hp_grow_bytes, array, unwind)
+#define hp_push_tight(array, unwind) hp_push_by(hp_grow_tight_bytes, array, unwind)
+
+/* Reserves memory as hp_grow for `items`, the address of an array. Does not unwind, but returns
+ * false when memory is short. */
 HP_SHARED bool hp_reserve(void *items, uint32_t *capacity, size_t need, size_t item_size);
 
 #endif

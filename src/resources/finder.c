@@ -307,14 +307,13 @@ static int by_number(const void *a, const void *b) {
 
 static bool keep_resource(const hpar_resource *resource, void *context) {
   hp_finder *f = context;
-  hp_grow(&f->kept.hashes, &f->kept.capacity, f->kept.count + 1, f->builder->unwind);
-  f->kept.hashes[f->kept.count++] = hp_hash_resource(0, resource);
+  *hp_push(&f->kept, f->builder->unwind) = hp_hash_resource(0, resource);
   return true;
 }
 
 static bool is_kept(const hp_kept_resources *kept, const hpar_resource *resource) {
   uint64_t hash = hp_hash_resource(0, resource);
-  return bsearch(&hash, kept->hashes, kept->count, sizeof hash, by_number);
+  return bsearch(&hash, kept->items, kept->count, sizeof hash, by_number);
 }
 
 typedef struct event_source {
@@ -638,7 +637,7 @@ void hp_finder_set_gate(hp_finder *f, hp_finder_gate *gate) { f->gate = f->repor
 
 void hp_finder_close(hp_finder *f) {
   hp_sightings_free(&f->own);
-  hp_free(f->kept.hashes);
+  hp_free(f->kept.items);
   f->kept = (hp_kept_resources){0};
 }
 
@@ -704,7 +703,7 @@ static void close_confirmed(hp_finder *f, const hp_sighting *found, const hp_sig
     return;
   f->kept.count = 0;
   hp_describe_resources(&view, own->element, no_origin, keep_resource, f);
-  if (f->kept.count) qsort(f->kept.hashes, f->kept.count, sizeof *f->kept.hashes, by_number);
+  if (f->kept.count) qsort(f->kept.items, f->kept.count, sizeof *f->kept.items, by_number);
   cancel_except(f, found, f->kept.count ? &f->kept : NULL);
 }
 

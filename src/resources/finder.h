@@ -59,15 +59,9 @@ typedef struct hp_sighting {
 } hp_sighting;
 
 /* The resources that stay confirmed although their tag is found again, by their hashes. */
-typedef struct hp_kept_resources {
-  uint64_t *hashes; /* ascending */
-  uint32_t count, capacity;
-} hp_kept_resources;
+typedef HP_ARRAY(uint64_t) hp_kept_resources; /* ascending */
 
-typedef struct hp_sightings {
-  hp_sighting *items;
-  uint32_t count, capacity;
-} hp_sightings;
+typedef HP_ARRAY(hp_sighting) hp_sightings;
 
 void hp_sightings_free(hp_sightings *sightings);
 

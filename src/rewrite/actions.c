@@ -495,9 +495,7 @@ typedef struct registration {
 
 static hpar_status register_end(void *argument) {
   registration *n = argument;
-  hp_end_calls *ends = &n->element->ends;
-  hp_grow_tight(&ends->items, &ends->capacity, ends->count + 1, &n->element->rewriter->unwind);
-  ends->items[ends->count++] = n->call;
+  *hp_push_tight(&n->element->ends, &n->element->rewriter->unwind) = n->call;
   return HPAR_OK;
 }
 

@@ -70,7 +70,7 @@ static const hp_bits *truth_of(const hpar_rewriter *r) {
 static bool check_bits(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg,
                        uint32_t version) {
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *truth = truth_of(r), *of_segment = log->bits + seg->frame;
+  const hp_bits *truth = truth_of(r), *of_segment = log->bits.items + seg->frame;
   const hp_bits *predicted = of_segment + 2 * (size_t)version * words, *read = of_segment + 2 * log->versions * words;
   for (uint32_t w = 0; w < 2 * words; w++) {
     if ((truth[w] ^ predicted[w]) & read[w]) return false;
@@ -103,7 +103,7 @@ static bool find_version(const hpar_rewriter *r, const hp_rewrite_log *log, cons
 static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_bits *learned) {
   if (!r->rules->needs_frames) return;
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *truth = truth_of(r), *read = log->bits + seg->frame + 2 * (size_t)log->versions * words;
+  const hp_bits *truth = truth_of(r), *read = log->bits.items + seg->frame + 2 * (size_t)log->versions * words;
   for (uint32_t w = 0; w < words; w++) {
     learned[w] |= read[w];
     learned[words + w] = (learned[words + w] & ~read[w]) | (truth[w] & read[w]);
@@ -114,7 +114,7 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
 static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   if (seg->reads_removal && r->edits.mute_depth) return false;
   for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.first + seg->logged.uses.count; i++) {
-    const hp_rule_use *use = &log->matches.uses[i];
+    const hp_rule_use *use = &log->uses.items[i];
     const hp_rule_state *state = &r->running.states[use->rule];
     uint64_t limit = r->rules->rules[use->rule].given.limit;
     if (state->is_retired || (limit && use->matches >= limit - state->matches)) return false;
@@ -155,12 +155,12 @@ static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_
   for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
     hp_outline_entry *e = &log->outline.entries[i];
     const hp_saved_name *name = &log->names.items[i];
-    if (name->length) e->element.name = hp_names_add(&r->names, log->names.bytes.data + name->offset, name->length);
-    const hp_bits *own = e->next ? log->bits + e->next - 1 + version * size : NULL;
+    if (name->length) e->element.name = hp_names_add(&r->names, log->name_bytes.data + name->offset, name->length);
+    const hp_bits *own = e->next ? log->bits.items + e->next - 1 + version * size : NULL;
     bool has_child = false;
     e->next = r->rules->needs_frames && (own || !counts) ? map_frame(r, own, &has_child) : 0;
     e->last = !has_child;
-    if (e->previous) e->previous = log->records[e->previous - 1].moved_to;
+    if (e->previous) e->previous = log->records.items[e->previous - 1].moved_to;
   }
 }
 
@@ -169,13 +169,13 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
                            uint32_t version) {
   if (r->rules->skips_tags) return;
   const uint32_t words = r->matching.matcher.words;
-  const hp_bits *seen = log->bits + seg->frame + 2 * ((size_t)log->versions + 1) * words +
+  const hp_bits *seen = log->bits.items + seg->frame + 2 * ((size_t)log->versions + 1) * words +
                         version * r->matching.version_size / sizeof *seen;
   hp_matching_add_children(&r->matching, outer, (const hp_frame *)(const void *)seen);
   for (uint32_t i = seg->logged.types.first; i < seg->logged.types.first + seg->logged.types.count; i++) {
-    const hp_saved_type *type = &log->names.types[i];
+    const hp_saved_type *type = &log->types.items[i];
     hp_atom name = type->name;
-    if (type->length) name = hp_names_add(&r->names, log->names.bytes.data + type->text, type->length);
+    if (type->length) name = hp_names_add(&r->names, log->name_bytes.data + type->text, type->length);
     bool is_outer = type->entry == UINT32_MAX;
     uint32_t frame = is_outer ? hp_frame_of(&r->matching, outer) : log->outline.entries[type->entry].next;
     *hp_matching_type_counter(&r->matching, frame, hp_matching_type_of(type->ns, name)) += type->count;
@@ -185,20 +185,20 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
 /* Moves the records of the segment to the merger. */
 static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   for (uint32_t i = seg->logged.records.first; i < seg->logged.records.first + seg->logged.records.count; i++)
-    hp_end_records_adopt(&r->ends, &log->records[i], &r->unwind);
+    hp_end_records_adopt(&r->ends, &log->records.items[i], &r->unwind);
 }
 
 static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
-    const hp_piece *piece = &log->output.pieces[i];
-    hp_sink_put(&r->sink, piece->input ? piece->input : log->output.block + piece->offset, piece->length);
+    const hp_piece *piece = &log->pieces.items[i];
+    hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
   }
 }
 
 static void report_found(const hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
-    const hpar_rule *rule = &r->rules->rules[log->matches.found[i].rule].given;
-    rule->found(log->matches.found[i].start, log->matches.found[i].end, rule->context);
+    const hpar_rule *rule = &r->rules->rules[log->found.items[i].rule].given;
+    rule->found(log->found.items[i].start, log->found.items[i].end, rule->context);
   }
 }
 
@@ -278,7 +278,7 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
   uint32_t note = seg->logged.notes.first, last_note = note + seg->logged.notes.count;
   for (uint32_t i = seg->logged.conditions.first; i < seg->logged.conditions.first + seg->logged.conditions.count;
        i++) {
-    const hp_rewrite_condition *c = &log->conditions[i];
+    const hp_rewrite_condition *c = &log->conditions.items[i];
     while (note < last_note && log->notes.items[note].start <= c->start)
       adopt_note(&o, &log->notes.items[note++], depth);
     adopt_condition(&o, c, condition_holds(r, c, outer, version));
@@ -313,7 +313,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   adopt_children(r, log, seg, outer, version);
   r->edits.mute_depth += seg->mute_depth;
   for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.first + seg->logged.uses.count; i++)
-    r->running.states[log->matches.uses[i].rule].matches += log->matches.uses[i].matches;
+    r->running.states[log->uses.items[i].rule].matches += log->uses.items[i].matches;
   if (seg->assumed.tokens) b->flags.prepared = false;
   adopt_text(r, seg);
   if (r->rules->unit_rule_count) hp_rewriter_adopt_scopes(r, log, seg);
@@ -368,13 +368,13 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
   hp_rewrite_log *log = &chunk->log;
   hp_scanner *s = &r->scanner;
   size_t rewritten = 0;
-  for (uint32_t i = 0; i < log->segment_count && r->progress.phase == HP_PHASE_RUNS; i++) {
-    const hp_rewrite_segment *seg = &log->segments[i];
+  for (uint32_t i = 0; i < log->segments.count && r->progress.phase == HP_PHASE_RUNS; i++) {
+    const hp_rewrite_segment *seg = &log->segments.items[i];
     size_t start = (size_t)(seg->start - s->position);
     rewritten += scan_between(r, start, number);
     if (r->progress.phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
     if (!seg->begins_in_text) hp_rewriter_end_text(r, seg->start);
-    if (lessons->scopes && (i || log->segment_count == 1)) hp_rewriter_write_scopes(r, lessons->scopes);
+    if (lessons->scopes && (i || log->segments.count == 1)) hp_rewriter_write_scopes(r, lessons->scopes);
     const bool is_halved = seg->split.name && run_first_half(r, seg);
     read_truth(r);
     learn(r, log, seg, lessons->read);

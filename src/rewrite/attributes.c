@@ -120,8 +120,7 @@ static HP_INLINE uint64_t read_next(hp_spans *s, hp_scratch *scratch) {
     s->at = p;
     return 0;
   }
-  hp_grow_tight(&s->items, &s->capacity, s->count + 1, scratch->unwind);
-  hp_span *span = &s->items[s->count++];
+  hp_span *span = hp_push_tight(s, scratch->unwind);
   s->at = read_span(span, s->tag, p, s->end, s->readable);
   return (uint64_t)1 << span->name_bit;
 }

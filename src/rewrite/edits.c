@@ -264,8 +264,7 @@ void hp_edits_close(hp_edits *e) {
 }
 
 static hp_edit *add(hp_edits *e, uint64_t position, uint64_t resume, hp_unwind *unwind) {
-  hp_grow_tight(&e->items, &e->capacity, e->count + 1, unwind);
-  hp_edit *edit = &e->items[e->count++];
+  hp_edit *edit = hp_push_tight(e, unwind);
   *edit = (hp_edit){position, resume, 0};
   if (!e->total) e->first_insertion = resume == position ? position : UINT64_MAX;
   if (resume != position || e->last_position != position || e->last_resume != position) e->total++;

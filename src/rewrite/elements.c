@@ -295,16 +295,6 @@ static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion
   e->muting = HP_MUTES_NOTHING;
 }
 
-static void add_scope(hpar_rewriter *r, hp_element *e, uint32_t rule) {
-  hp_grow_tight(&e->scopes.items, &e->scopes.capacity, e->scopes.count + 1, &r->unwind);
-  e->scopes.items[e->scopes.count++] = rule;
-}
-
-static void add_end(hpar_rewriter *r, hp_element *e, const hpar_rule *rule, uint32_t index) {
-  hp_grow_tight(&e->ends.items, &e->ends.capacity, e->ends.count + 1, &r->unwind);
-  e->ends.items[e->ends.count++] = (hp_end_call){rule->end, rule->context, index};
-}
-
 typedef struct place {
   uint64_t start, end;
 } place;
@@ -368,10 +358,10 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
     if (given->element && given->pure) call_element(r, e, index);
     return;
   }
-  if (given->end && e->is_open) add_end(r, e, given, index);
+  if (given->end && e->is_open) *hp_push_tight(&e->ends, &r->unwind) = (hp_end_call){given->end, given->context, index};
   if ((rule->edits_text || rule->edits_comments) && e->is_open &&
       (!rule->edits_sheets_only || rule->edits_comments || hp_urls_is_sheet(e)))
-    add_scope(r, e, index);
+    *hp_push_tight(&e->scopes, &r->unwind) = index;
   if (given->element) call_element(r, e, index);
   if (given->url && !state->is_retired) hp_urls_edit_element(e, rule, NULL);
   if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r)) hp_rewriter_retire(r, index);

@@ -145,7 +145,7 @@ static bool lacks_scopes(const hp_rewrite_team *t, const hp_rewrite_chunk *chunk
 static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
   hp_rewrite_chunk *chunk = &t->slots[claimed->slot].chunk;
   hp_rewrite_counters *c = &t->counters;
-  c->segments += chunk->log.segment_count;
+  c->segments += chunk->log.segments.count;
   uint64_t adopted = c->adopted_segments, event = hp_rewrite_team_event_time(t);
   t->learning.lessons.are_used = false;
   drop_guesses(t);

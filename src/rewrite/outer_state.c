@@ -452,7 +452,7 @@ void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
 void hp_speculation_save_scopes(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   const uint32_t words = hp_scope_words(r->rules);
-  p->now.scopes = p->log->bit_count;
+  p->now.scopes = p->log->bits.count;
   if (words) memcpy(hp_speculation_add_bits(r, words), p->scopes, words * sizeof *p->scopes);
 }
 
@@ -487,14 +487,14 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
   hp_rewrite_log *log = p->log;
   hp_grow(&log->notes.items, &log->notes.capacity, (size_t)log->notes.count + 1, &r->unwind);
   hp_speculation_apply_edits(r, start);
-  p->joined_piece = log->output.piece_count;
+  p->joined_piece = log->pieces.count;
   if (r->edits.copied != UINT64_MAX) r->edits.copied = end;
   hp_rewrite_note *note = &log->notes.items[log->notes.count];
   *note = (hp_rewrite_note){.start = start,
                             .end = end,
-                            .piece = log->output.piece_count,
-                            .found = log->matches.found_count,
-                            .scopes = log->notes.scope_count,
+                            .piece = log->pieces.count,
+                            .found = log->found.count,
+                            .scopes = log->note_scopes.count,
                             .mute_depth = r->edits.mute_depth,
                             .depth = r->stats.depth,
                             .tags = r->stats.tags,
@@ -504,10 +504,9 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
     if (!is_local(r, index)) continue;
-    hp_grow(&log->notes.scopes, &log->notes.scope_capacity, (size_t)log->notes.scope_count + 1, &r->unwind);
-    log->notes.scopes[log->notes.scope_count++] = index;
+    *hp_push(&log->note_scopes, &r->unwind) = index;
   }
-  note->scope_count = log->notes.scope_count - note->scopes;
+  note->scope_count = log->note_scopes.count - note->scopes;
   log->notes.count++;
   hp_edits_mark(&r->edits, end);
   return note;
@@ -564,7 +563,7 @@ bool hp_rewriter_check_scopes(const hpar_rewriter *r, const hp_rewrite_log *log,
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
     const hp_rule *rule = &r->rules->rules[index];
-    if (hp_running_rules_reach(&r->running, index) == hp_bit_is_set(log->bits + seg->scopes, index)) continue;
+    if (hp_running_rules_reach(&r->running, index) == hp_bit_is_set(log->bits.items + seg->scopes, index)) continue;
     if (rule->edits_text || (rule->edits_comments && seg->has_comments) || (rule->edits_doctype && seg->has_doctypes))
       return false;
   }
@@ -599,10 +598,10 @@ void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
   e->mute_depth += note->mute_depth;
   e->copied = e->mute_depth ? UINT64_MAX : note->start;
   for (uint32_t i = note->scopes; i < note->scopes + note->scope_count; i++)
-    hp_rewriter_change_scope(r, log->notes.scopes[i], true);
+    hp_rewriter_change_scope(r, log->note_scopes.items[i], true);
   deliver(r, note);
   for (uint32_t i = note->scopes; i < note->scopes + note->scope_count; i++)
-    hp_rewriter_change_scope(r, log->notes.scopes[i], false);
+    hp_rewriter_change_scope(r, log->note_scopes.items[i], false);
   hp_edits_apply(e, &r->sink, r->scanner.begin, r->scanner.position, note->end);
   e->mute_depth = outer_mute_depth;
   hp_scratch_clear(&r->scratch);
@@ -611,7 +610,7 @@ void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
 /* Opens the scopes of the elements that the segment leaves open. */
 void hp_rewriter_adopt_scopes(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   for (uint32_t i = seg->logged.records.first; i < seg->logged.records.first + seg->logged.records.count; i++) {
-    const hp_end_record *record = &r->ends.items[log->records[i].moved_to];
+    const hp_end_record *record = &r->ends.items[log->records.items[i].moved_to];
     for (uint32_t k = 0; k < record->scope_depth && record->scopes.count; k++)
       for (uint32_t n = 0; n < record->scopes.count; n++) hp_rewriter_change_scope(r, record->scopes.items[n], true);
   }

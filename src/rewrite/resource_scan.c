@@ -33,10 +33,9 @@ struct hp_resource_scan {
   bool has_background; /* a tag has given the body this attribute */
   uint32_t templates;  /* open ones */
   uint32_t inert_from; /* the first of them that is no shadow root, counted from 1; 0: none */
-  open_picture *pictures;
-  uint32_t picture_count, picture_capacity, picture_number;
-  waiting_source *sources;
-  uint32_t source_count, source_capacity;
+  HP_ARRAY(open_picture) pictures;
+  uint32_t picture_number;
+  HP_ARRAY(waiting_source) sources;
 
   bool in_style; /* the text of a style element, a module or an import map is not complete */
   uint8_t style_ns;
@@ -82,7 +81,7 @@ static void keep_values(hp_resource_scan *s, hp_resource_values *to, const hp_re
 
 /* Frees the kept values if none is in use. */
 static void release_values(hp_resource_scan *s) {
-  if (!s->source_count && !s->in_style) hp_scratch_clear(&s->kept);
+  if (!s->sources.count && !s->in_style) hp_scratch_clear(&s->kept);
 }
 
 /*** elements ***/
@@ -104,8 +103,8 @@ static open_picture *find_picture(hp_resource_scan *s, hp_ref node) {
   const hp_node *n = hp_outline_node(&s->rewriter->outline, node);
   if (n->name != HP_ATOM_PICTURE && n->name != HP_ATOM_AUDIO && n->name != HP_ATOM_VIDEO) return NULL;
   if (n->ns != HPAR_NAMESPACE_HTML) return NULL;
-  for (uint32_t i = s->picture_count; i-- > 0;)
-    if (s->pictures[i].node == node) return &s->pictures[i];
+  for (uint32_t i = s->pictures.count; i-- > 0;)
+    if (s->pictures.items[i].node == node) return &s->pictures.items[i];
   return NULL;
 }
 
@@ -113,18 +112,18 @@ static open_picture *find_picture(hp_resource_scan *s, hp_ref node) {
 static void take_sources(hp_resource_scan *s, const open_picture *picture, const hp_described *img) {
   const uint32_t first = picture->sources;
   uint32_t kept = first;
-  for (uint32_t i = first; i < s->source_count; i++) {
-    if (s->sources[i].picture != picture->node) {
-      s->sources[kept++] = s->sources[i];
+  for (uint32_t i = first; i < s->sources.count; i++) {
+    if (s->sources.items[i].picture != picture->node) {
+      s->sources.items[kept++] = s->sources.items[i];
       continue;
     }
     if (!img || s->has_stopped) continue;
     hp_described source = *img;
-    source.values = &s->sources[i].values;
+    source.values = &s->sources.items[i].values;
     hp_describe_source(&source, img->values);
   }
-  s->source_count = kept;
-  for (open_picture *inner = s->pictures + s->picture_count; --inner > picture;) inner->sources = first;
+  s->sources.count = kept;
+  for (open_picture *inner = s->pictures.items + s->pictures.count; --inner > picture;) inner->sources = first;
   release_values(s);
 }
 
@@ -135,8 +134,8 @@ static hpar_status end_picture(hpar_element_end *given, void *context) {
   open_picture *picture = find_picture(s, end->node);
   if (!picture) return HPAR_OK;
   take_sources(s, picture, NULL);
-  s->picture_count--;
-  memmove(picture, picture + 1, (size_t)(s->pictures + s->picture_count - picture) * sizeof *picture);
+  s->pictures.count--;
+  memmove(picture, picture + 1, (size_t)(s->pictures.items + s->pictures.count - picture) * sizeof *picture);
   return HPAR_OK;
 }
 
@@ -147,8 +146,7 @@ static void add_end(hp_resource_scan *s, hp_element *e, hpar_element_end_callbac
 }
 
 static void begin_picture(hp_resource_scan *s, hp_element *e, unsigned media) {
-  hp_grow(&s->pictures, &s->picture_capacity, s->picture_count + 1, &s->rewriter->unwind);
-  s->pictures[s->picture_count++] = (open_picture){e->node, ++s->picture_number, media, s->source_count};
+  *hp_push(&s->pictures, &s->rewriter->unwind) = (open_picture){e->node, ++s->picture_number, media, s->sources.count};
   add_end(s, e, end_picture);
 }
 
@@ -161,11 +159,11 @@ static void add_source(hp_resource_scan *s, const hp_element *e, hp_ref parent, 
     hp_describe_media_source(&source, picture->media);
     return;
   }
-  hp_grow(&s->sources, &s->source_capacity, s->source_count + 1, &s->rewriter->unwind);
-  waiting_source *source = &s->sources[s->source_count];
+  hp_grow(&s->sources.items, &s->sources.capacity, s->sources.count + 1, &s->rewriter->unwind);
+  waiting_source *source = &s->sources.items[s->sources.count];
   source->picture = parent;
   keep_values(s, &source->values, values);
-  s->source_count++;
+  s->sources.count++;
 }
 
 static hpar_status end_template(hpar_element_end *given, void *context) {
@@ -297,7 +295,7 @@ static void describe_element(hp_resource_scan *s, hp_element *e, hp_resource_val
   const hp_atom name = node->name;
   hp_described d = described(s, values, e->rewriter->token.start);
   if (ns == HPAR_NAMESPACE_HTML && name == HP_ATOM_IMG) {
-    const open_picture *picture = s->picture_count ? find_picture(s, parent) : NULL;
+    const open_picture *picture = s->pictures.count ? find_picture(s, parent) : NULL;
     if (picture && hp_outline_node(&s->rewriter->outline, parent)->name == HP_ATOM_PICTURE) {
       d.picture = picture->number;
       take_sources(s, picture, &d);
@@ -399,8 +397,8 @@ void hp_resource_scan_destroy(hp_resource_scan *s) {
   hpar_rewriter_destroy(s->rewriter);
   hp_scratch_close(&s->kept);
   hp_bytes_free(&s->sheet);
-  hp_free(s->pictures);
-  hp_free(s->sources);
+  hp_free(s->pictures.items);
+  hp_free(s->sources.items);
   hp_free(s);
 }
 
@@ -429,7 +427,7 @@ hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, 
   s->context = context;
   s->has_stopped = s->in_style = s->has_background = false;
   s->templates = s->inert_from = 0;
-  s->picture_count = s->picture_number = s->source_count = 0;
+  s->pictures.count = s->picture_number = s->sources.count = 0;
   hp_scratch_clear(&s->kept);
   hpar_status status = run(s);
   if (status != HPAR_OK) *error = s->rewriter->progress.error;

@@ -15,44 +15,41 @@
 /*** the log ***/
 
 static void clear_log(hp_rewrite_log *log) {
-  for (uint32_t i = 0; i < log->record_count; i++) hp_end_record_close(&log->records[i]);
-  log->segment_count = log->names.bytes.length = log->bit_count = log->record_count = log->output.piece_count =
-      log->condition_count = log->matches.found_count = log->matches.use_count = log->names.type_count =
-          log->notes.count = log->notes.scope_count = 0;
-  log->output.block_length = 0;
+  for (uint32_t i = 0; i < log->records.count; i++) hp_end_record_close(&log->records.items[i]);
+#define CLEAR(name) log->name.count = 0;
+  HP_LOGGED_ARRAYS(CLEAR)
+#undef CLEAR
+  log->segments.count = log->bits.count = log->note_scopes.count = log->name_bytes.length = 0;
+  log->block_length = 0;
   hp_outline_log_clear(&log->outline);
 }
 
 void hp_rewrite_log_free(hp_rewrite_log *log) {
   clear_log(log);
-  hp_free(log->segments);
   hp_outline_log_free(&log->outline);
+#define FREE(name) hp_free(log->name.items);
+  HP_LOGGED_ARRAYS(FREE)
+#undef FREE
+  hp_free(log->segments.items);
   hp_free(log->names.items);
-  hp_bytes_free(&log->names.bytes);
-  hp_free(log->bits);
-  hp_free(log->records);
-  hp_free(log->output.pieces);
-  hp_free(log->conditions);
-  hp_free(log->matches.found);
-  hp_free(log->matches.uses);
-  hp_free(log->names.types);
-  hp_free(log->notes.items);
-  hp_free(log->notes.scopes);
-  hp_free(log->output.block);
-  *log = (hp_rewrite_log){0};
+  hp_bytes_free(&log->name_bytes);
+  hp_free(log->bits.items);
+  hp_free(log->note_scopes.items);
+  hp_free(log->block);
+  *log = (hp_rewrite_log){.versions = 0};
 }
 
 static char *extend_block(hp_rewrite_log *log, size_t length) {
-  size_t need = log->output.block_length + length;
-  if (need > log->output.block_capacity) {
+  size_t need = log->block_length + length;
+  if (need > log->block_capacity) {
     size_t capacity = need + need / 2 + 4096;
-    char *block = hp_reallocate(log->output.block, capacity);
+    char *block = hp_reallocate(log->block, capacity);
     if (!block) return NULL;
-    log->output.block = block;
-    log->output.block_capacity = capacity;
+    log->block = block;
+    log->block_capacity = capacity;
   }
-  char *at = log->output.block + log->output.block_length;
-  log->output.block_length += length;
+  char *at = log->block + log->block_length;
+  log->block_length += length;
   return at;
 }
 
@@ -63,7 +60,7 @@ static hpar_status take_output(const char *bytes, size_t length, void *context) 
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   bool is_input = length > MAX_COPIED && bytes >= r->scanner.begin && bytes < r->scanner.end;
-  hp_piece *last = log->output.piece_count > p->joined_piece ? &log->output.pieces[log->output.piece_count - 1] : NULL;
+  hp_piece *last = log->pieces.count > p->joined_piece ? &log->pieces.items[log->pieces.count - 1] : NULL;
   if (!is_input) {
     char *to = extend_block(log, length);
     if (!to) return HPAR_ERROR_MEMORY;
@@ -73,9 +70,8 @@ static hpar_status take_output(const char *bytes, size_t length, void *context) 
       return HPAR_OK;
     }
   }
-  hp_grow(&log->output.pieces, &log->output.piece_capacity, (size_t)log->output.piece_count + 1, &r->unwind);
-  log->output.pieces[log->output.piece_count++] =
-      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->output.block_length - length, length};
+  *hp_push(&log->pieces, &r->unwind) =
+      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->block_length - length, length};
   return HPAR_OK;
 }
 
@@ -86,8 +82,7 @@ void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
 
 void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
   hp_rewrite_log *log = r->parallel.speculation->log;
-  hp_grow(&log->matches.found, &log->matches.found_capacity, (size_t)log->matches.found_count + 1, &r->unwind);
-  log->matches.found[log->matches.found_count++] = (hp_reported_match){r->token.start, r->element.end, rule};
+  *hp_push(&log->found, &r->unwind) = (hp_reported_match){r->token.start, r->element.end, rule};
 }
 
 /* Returns true if all rules of the last step only edit attributes. */
@@ -115,30 +110,30 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
     return;
   }
   if (!has_tag) return;
-  hp_grow(&log->conditions, &log->condition_capacity, (size_t)log->condition_count + 1, &r->unwind);
+  hp_grow(&log->conditions.items, &log->conditions.capacity, (size_t)log->conditions.count + 1, &r->unwind);
   hp_speculation_apply_edits(r, r->token.start);
-  p->joined_piece = log->output.piece_count;
+  p->joined_piece = log->pieces.count;
   hp_rewrite_condition condition = {.instruction = !holding && m->watch->reads_bit ? instruction : UINT32_MAX,
                                     .versions = holding,
                                     .test = test,
                                     .index = m->watch->index,
                                     .ns = node->ns,
                                     .name = node->name,
-                                    .piece = log->output.piece_count,
+                                    .piece = log->pieces.count,
                                     .start = r->token.start,
                                     .end = r->token.end};
-  condition.found = log->matches.found_count;
+  condition.found = log->found.count;
   if (!holding) hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
   hp_speculation_apply_edits(r, r->token.end);
-  p->joined_piece = log->output.piece_count;
-  condition.piece_count = log->output.piece_count - condition.piece;
-  condition.found_count = log->matches.found_count - condition.found;
+  p->joined_piece = log->pieces.count;
+  condition.piece_count = log->pieces.count - condition.piece;
+  condition.found_count = log->found.count - condition.found;
   condition.matches = r->stats.matches - matches;
   condition.edits = r->edits.total - edits;
   r->stats.matches = matches;
   r->edits.total = edits;
-  log->conditions[log->condition_count++] = condition;
+  log->conditions.items[log->conditions.count++] = condition;
 }
 
 /*** segments ***/
@@ -184,16 +179,13 @@ static void begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_
   hp_speculation *p = r->parallel.speculation;
   const hp_scanner *s = &r->scanner;
   const bool in_text = !hp_scanner_begins_markup(s, s->begin + (start - s->position));
-  for (uint32_t i = p->now.logged.uses.first; i < p->log->matches.use_count; i++)
-    r->running.states[p->log->matches.uses[i].rule].matches = 0;
-  p->now = (hp_rewrite_segment){.start = start,
-                                .begins_in_text = in_text,
-                                .logged.pieces.first = p->log->output.piece_count,
-                                .logged.conditions.first = p->log->condition_count,
-                                .logged.found.first = p->log->matches.found_count,
-                                .logged.uses.first = p->log->matches.use_count,
-                                .logged.notes.first = p->log->notes.count};
-  p->joined_piece = p->log->output.piece_count;
+  for (uint32_t i = p->now.logged.uses.first; i < p->log->uses.count; i++)
+    r->running.states[p->log->uses.items[i].rule].matches = 0;
+  p->now = (hp_rewrite_segment){.start = start, .begins_in_text = in_text};
+#define BEGIN(name) p->now.logged.name.first = p->log->name.count;
+  HP_LOGGED_ARRAYS(BEGIN)
+#undef BEGIN
+  p->joined_piece = p->log->pieces.count;
   hp_outer_begin(&p->outer, 0, mode, ns);
   hp_outer_take_disposition(&p->outer);
   hp_outline_begin_segment(&r->outline, mode, ns);
@@ -218,16 +210,16 @@ static void save_names(hpar_rewriter *r, uint32_t first) {
     log->names.items[i] = (hp_saved_name){0, 0};
     if (atom < first_own) continue;
     hp_name name = hp_names_of(&r->names, atom);
-    log->names.items[i] = (hp_saved_name){log->names.bytes.length, name.length};
-    hp_bytes_append(&log->names.bytes, name.bytes, name.length, &r->unwind);
+    log->names.items[i] = (hp_saved_name){log->name_bytes.length, name.length};
+    hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
   }
 }
 
 hp_bits *hp_speculation_add_bits(hpar_rewriter *r, uint32_t count) {
   hp_rewrite_log *log = r->parallel.speculation->log;
-  hp_grow(&log->bits, &log->bit_capacity, (size_t)log->bit_count + count, &r->unwind);
-  log->bit_count += count;
-  return log->bits + (log->bit_count - count);
+  hp_grow(&log->bits.items, &log->bits.capacity, (size_t)log->bits.count + count, &r->unwind);
+  log->bits.count += count;
+  return log->bits.items + (log->bits.count - count);
 }
 
 static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
@@ -242,12 +234,11 @@ static void save_types(hpar_rewriter *r, uint32_t frame, uint32_t entry) {
     hp_saved_type type = {.entry = entry, .ns = (uint8_t)(c->type >> 32), .name = (hp_atom)c->type, .count = c->count};
     if (type.name >= first_own) {
       hp_name name = hp_names_of(&r->names, type.name);
-      type.text = log->names.bytes.length;
+      type.text = log->name_bytes.length;
       type.length = name.length;
-      hp_bytes_append(&log->names.bytes, name.bytes, name.length, &r->unwind);
+      hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
     }
-    hp_grow(&log->names.types, &log->names.type_capacity, (size_t)log->names.type_count + 1, &r->unwind);
-    log->names.types[log->names.type_count++] = type;
+    *hp_push(&log->types, &r->unwind) = type;
   }
 }
 
@@ -261,11 +252,11 @@ static void save_frame(hpar_rewriter *r, uint32_t frame) {
 /* Saves the children of the outer current node in this segment. */
 static void save_outer_frame(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
-  const uint32_t words = r->matching.matcher.words, place = p->log->bit_count;
+  const uint32_t words = r->matching.matcher.words, place = p->log->bits.count;
   const hp_node *outer = hp_outline_node(&r->outline, r->outline.builder.stack.entries[0].node);
   save_frame(r, outer->next);
   for (uint32_t v = 0; v < p->versions; v++) {
-    hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits + place) + v * r->matching.version_size);
+    hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits.items + place) + v * r->matching.version_size);
     memcpy(saved->bits + 3 * (size_t)words, p->watches[v].own_later, words * sizeof *p->frame.memory);
     hp_matching_forget_counter(&r->matching, saved, v);
   }
@@ -277,8 +268,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
   hp_rewrite_log *log = p->log;
   const uint32_t words = r->matching.matcher.words;
   const bool counts = !r->rules->skips_tags;
-  p->now.frame = log->bit_count;
-  p->now.logged.types.first = log->names.type_count;
+  p->now.frame = log->bits.count;
   if (!r->rules->needs_frames) return;
   save_bits(r, p->frame.predicted, 2 * p->versions * words);
   save_bits(r, p->frame.read, 2 * words);
@@ -287,13 +277,12 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
     uint32_t *next = &log->outline.entries[i].next, frame = *next;
     if (!frame) continue;
     if (counts) save_types(r, frame, i);
-    *next = log->bit_count + 1;
+    *next = log->bits.count + 1;
     if (counts)
       save_frame(r, frame);
     else
       hp_matching_copy_bits(&r->matching, frame, hp_speculation_add_bits(r, 2 * r->matching.versions * words));
   }
-  p->now.logged.types.count = log->names.type_count - p->now.logged.types.first;
   for (uint32_t v = 0; v < p->versions; v++)
     if (p->watches[v].min_children > p->now.min_children) p->now.min_children = p->watches[v].min_children;
 }
@@ -302,24 +291,21 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
 static void save_records(hpar_rewriter *r, uint32_t first) {
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
-  p->now.logged.records.first = log->record_count;
   for (uint32_t i = first; i < log->outline.entry_count; i++) {
     hp_outline_entry *e = &log->outline.entries[i];
     if (!e->previous) continue;
     hp_end_record *record = &r->ends.items[e->previous];
     if (!record->moved_to) {
-      hp_grow(&log->records, &log->record_capacity, (size_t)log->record_count + 1, &r->unwind);
-      uint32_t index = log->record_count++;
-      log->records[index] = *record;
-      log->records[index].users = log->records[index].scope_depth = 0;
-      *record = (hp_end_record){.moved_to = index + 1};
+      hp_end_record *to = hp_push(&log->records, &r->unwind);
+      *to = *record;
+      to->users = to->scope_depth = 0;
+      *record = (hp_end_record){.moved_to = log->records.count};
     }
     e->previous = record->moved_to;
-    hp_end_record *moved = &log->records[e->previous - 1];
+    hp_end_record *moved = &log->records.items[e->previous - 1];
     moved->users++;
     moved->scope_depth += i < p->now.state.entries + p->now.state.open_count;
   }
-  p->now.logged.records.count = log->record_count - p->now.logged.records.first;
 }
 
 /* Returns true if the segment saves the merger nothing. */
@@ -346,22 +332,19 @@ static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
     now->copied = r->text.is_open && r->running.texts ? r->text.start : end;
     hp_speculation_apply_edits(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
-    now->logged.pieces.count = p->log->output.piece_count - now->logged.pieces.first;
-    now->logged.conditions.count = p->log->condition_count - now->logged.conditions.first;
-    now->logged.found.count = p->log->matches.found_count - now->logged.found.first;
-    now->logged.uses.count = p->log->matches.use_count - now->logged.uses.first;
-    for (uint32_t i = now->logged.uses.first; i < p->log->matches.use_count; i++)
-      p->log->matches.uses[i].matches = r->running.states[p->log->matches.uses[i].rule].matches;
+#define END(name) now->logged.name.count = p->log->name.count - now->logged.name.first;
+    HP_LOGGED_ARRAYS(END)
+#undef END
+    for (uint32_t i = now->logged.uses.first; i < p->log->uses.count; i++)
+      p->log->uses.items[i].matches = r->running.states[p->log->uses.items[i].rule].matches;
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;
     now->depth = r->stats.depth;
     now->counts = hp_edits_take_counts(&r->edits);
-    now->logged.notes.count = p->log->notes.count - now->logged.notes.first;
     now->mute_depth = r->edits.mute_depth;
     now->text = r->text;
-    hp_grow(&p->log->segments, &p->log->segment_capacity, (size_t)p->log->segment_count + 1, &r->unwind);
-    p->log->segments[p->log->segment_count++] = *now;
+    *hp_push(&p->log->segments, &r->unwind) = *now;
   }
   hp_outer_trust(&p->outer, hp_outer_trusted(&p->outer) & ~reopened);
   if (r->rules->unit_rule_count) hp_speculation_predict_scopes(r, token);
@@ -376,10 +359,10 @@ static uint64_t position_of(const hpar_rewriter *r) { return hp_scanner_position
 static bool pays_off(hp_speculation *p) {
   enum { CHECKED = 64, MIN_BYTES = 256 };
   const hp_rewrite_log *log = p->log;
-  if (p->checkpoint_bytes < MIN_BYTES || log->segment_count < p->checked_segments + CHECKED) return true;
-  const hp_rewrite_segment *first = &log->segments[p->checked_segments];
-  p->checked_segments = log->segment_count;
-  return log->segments[log->segment_count - 1].end - first->start >= CHECKED * MIN_BYTES;
+  if (p->checkpoint_bytes < MIN_BYTES || log->segments.count < p->checked_segments + CHECKED) return true;
+  const hp_rewrite_segment *first = &log->segments.items[p->checked_segments];
+  p->checked_segments = log->segments.count;
+  return log->segments.items[log->segments.count - 1].end - first->start >= CHECKED * MIN_BYTES;
 }
 
 /*** tokens ***/
@@ -479,8 +462,7 @@ bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
   }
   if (!hp_rule_may_retire(rule) || r->running.states[index].matches) return true;
   hp_rewrite_log *log = p->log;
-  hp_grow(&log->matches.uses, &log->matches.use_capacity, (size_t)log->matches.use_count + 1, &r->unwind);
-  log->matches.uses[log->matches.use_count++] = (hp_rule_use){.rule = index};
+  *hp_push(&log->uses, &r->unwind) = (hp_rule_use){.rule = index};
   return true;
 }
 

@@ -80,6 +80,10 @@ typedef struct hp_saved_name {
   uint32_t offset, length;
 } hp_saved_name;
 
+/* The arrays of the log of which each segment has a range. */
+#define HP_LOGGED_ARRAYS(ARRAY) \
+  ARRAY(types) ARRAY(records) ARRAY(pieces) ARRAY(conditions) ARRAY(found) ARRAY(uses) ARRAY(notes)
+
 typedef struct hp_rewrite_ranges {
   hp_log_range types, records, pieces, conditions, found, uses, notes;
 } hp_rewrite_ranges;
@@ -118,54 +122,26 @@ typedef struct hp_assumed_page {
   const struct hp_base_href *base; /* of URLs; NULL: no base element so far */
 } hp_assumed_page;
 
-/* The output of all segments. A piece is a part of the input, or of the block. */
-typedef struct hp_log_output {
-  hp_piece *pieces;
-  uint32_t piece_count, piece_capacity;
-  char *block;
-  size_t block_length, block_capacity;
-} hp_log_output;
-
-/* Names without a fixed atom, and the counters of types, which may have such names. */
-typedef struct hp_log_names {
-  hp_saved_name *items; /* by entry of the outline's log */
-  uint32_t capacity;
-  hp_bytes bytes;
-  hp_saved_type *types;
-  uint32_t type_count, type_capacity;
-} hp_log_names;
-
-typedef struct hp_log_notes {
-  hp_rewrite_note *items; /* in document order */
-  uint32_t count, capacity;
-  uint32_t *scopes; /* of the notes */
-  uint32_t scope_count, scope_capacity;
-} hp_log_notes;
-
-typedef struct hp_log_matches {
-  hp_reported_match *found; /* in document order */
-  uint32_t found_count, found_capacity;
-  hp_rule_use *uses;
-  uint32_t use_count, use_capacity;
-} hp_log_matches;
-
 typedef struct hp_rewrite_log {
-  hp_rewrite_segment *segments;
-  uint32_t segment_count, segment_capacity;
   hp_assumed_page page;
+  HP_ARRAY(hp_rewrite_segment) segments;
   hp_outline_log outline;
-  hp_log_names names;
+  HP_ARRAY(hp_saved_name) names; /* by entry of the outline's log */
+  hp_bytes name_bytes;           /* names without a fixed atom */
+  HP_ARRAY(hp_saved_type) types;
   /* `next` of an entry is the index + 1 of its child and heir bits or, if selectors count elements,
    * of its frame, for each version */
-  hp_bits *bits;
-  uint32_t bit_count, bit_capacity;
-  hp_end_record *records; /* `previous` of an entry is the index + 1 of its record */
-  uint32_t record_count, record_capacity;
-  hp_rewrite_condition *conditions; /* in ascending order */
-  uint32_t condition_count, condition_capacity;
-  hp_log_output output;
-  hp_log_matches matches;
-  hp_log_notes notes;
+  HP_ARRAY(hp_bits) bits;
+  /* `previous` of an entry is the index + 1 of its record */
+  HP_ARRAY(hp_end_record) records;
+  HP_ARRAY(hp_rewrite_condition) conditions; /* in ascending order */
+  HP_ARRAY(hp_piece) pieces;                 /* the output of all segments */
+  char *block;                               /* of pieces that are no input */
+  size_t block_length, block_capacity;
+  HP_ARRAY(hp_reported_match) found; /* in document order */
+  HP_ARRAY(hp_rule_use) uses;
+  HP_ARRAY(hp_rewrite_note) notes; /* in document order */
+  HP_ARRAY(uint32_t) note_scopes;
   uint32_t versions;
   hp_unknown_counter counter;
 } hp_rewrite_log;

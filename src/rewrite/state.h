@@ -34,15 +34,8 @@ typedef struct hp_end_call {
   uint32_t rule; /* to retire; UINT32_MAX: none */
 } hp_end_call;
 
-typedef struct hp_end_calls {
-  hp_end_call *items;
-  uint32_t count, capacity;
-} hp_end_calls;
-
-typedef struct hp_rule_list {
-  uint32_t *items;
-  uint32_t count, capacity;
-} hp_rule_list;
+typedef HP_ARRAY(hp_end_call) hp_end_calls;
+typedef HP_ARRAY(uint32_t) hp_rule_list;
 
 typedef enum hp_muting { HP_MUTES_NOTHING, HP_MUTES_CONTENT, HP_MUTES_ELEMENT } hp_muting;
 

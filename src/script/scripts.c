@@ -460,11 +460,6 @@ static void run_blocking(hp_scripts *s) {
   }
 }
 
-static void append_script(hp_scripts *s, hp_script_list *to, hp_ref script) {
-  hp_grow(&to->items, &to->capacity, to->count + 1, &s->engine->unwind);
-  to->items[to->count++] = script;
-}
-
 static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   insertion_point old = begin_writes(s);
   bool may_postpone = s->may_postpone;
@@ -475,7 +470,7 @@ static void run_now(hp_scripts *s, const hpar_script *script, bool svg) {
   end_writes(s, old);
   if (!s->postpones) return;
   s->postpones = false;
-  append_script(s, &s->late, script->node);
+  *hp_push(&s->late, &s->engine->unwind) = script->node;
 }
 
 void hp_scripts_run_late(hp_scripts *s) {
@@ -529,7 +524,7 @@ static void script_ended(void *context, hp_ref element) {
     switch (script.time) {
       case HPAR_SCRIPT_NOW: run_now(s, &script, svg); break;
       case HPAR_SCRIPT_BLOCKING: s->pending = element; break;
-      case HPAR_SCRIPT_DEFERRED: append_script(s, &s->deferred, element); break;
+      case HPAR_SCRIPT_DEFERRED: *hp_push(&s->deferred, &s->engine->unwind) = element; break;
       case HPAR_SCRIPT_ASYNC: hp_script_call_without_writes(s, &script); break;
       case HPAR_SCRIPT_LATE: break; /* no element has this time before it has run */
     }

@@ -50,10 +50,7 @@ typedef struct hp_written_pieces {
 } hp_written_pieces;
 
 /* Script elements in order. */
-typedef struct hp_script_list {
-  hp_ref *items;
-  uint32_t count, capacity;
-} hp_script_list;
+typedef HP_ARRAY(hp_ref) hp_script_list;
 
 /* The first write of the current script of the page, or of one inside it. */
 typedef struct hp_first_write {
