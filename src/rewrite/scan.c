@@ -41,36 +41,25 @@ static answer begins_comment(const hp_scanner *s, const char *at) {
  * or NO; `*next` is then where the text continues. */
 static answer take_less_than(hp_scanner *s, const char *at, const char **next) {
   static const char script[] = "script";
-  answer found = s->script == SCRIPT_DOUBLE_ESCAPED ? NO : is_appropriate_end(s, at);
+  const bool is_plain = s->script == SCRIPT_PLAIN, is_escaped = s->script == SCRIPT_ESCAPED;
+  answer found = is_plain || is_escaped ? is_appropriate_end(s, at) : NO;
   *next = at + 1;
   if (found != NO) return found;
-  switch ((script_state)s->script) {
-    case SCRIPT_PLAIN:
-      found = begins_comment(s, at);
-      if (found == UNDECIDED) return UNDECIDED;
-      if (found == NO) return NO;
-      s->script = SCRIPT_ESCAPED;
-      s->dashes = 2;
-      *next = at + 4;
-      return NO;
-    case SCRIPT_ESCAPED:
-      found = is_word(s, at + 1, script, 6);
-      if (found == UNDECIDED) return UNDECIDED;
-      s->dashes = 0;
-      if (found == NO) return NO;
-      s->script = SCRIPT_DOUBLE_ESCAPED;
-      *next = at + 8;
-      return NO;
-    default:
-      if (at + 1 == s->end) return UNDECIDED;
-      found = at[1] == '/' ? is_word(s, at + 2, script, 6) : NO;
-      if (found == UNDECIDED) return UNDECIDED;
-      s->dashes = 0;
-      if (found == NO) return NO;
-      s->script = SCRIPT_ESCAPED;
-      *next = at + 9;
-      return NO;
-  }
+  /* What changes the state here: "<!--", "<script", or "</script" after that. */
+  if (is_plain)
+    found = begins_comment(s, at);
+  else if (is_escaped)
+    found = is_word(s, at + 1, script, 6);
+  else if (at + 1 == s->end)
+    found = UNDECIDED;
+  else if (at[1] == '/')
+    found = is_word(s, at + 2, script, 6);
+  if (found == UNDECIDED) return UNDECIDED;
+  s->dashes = is_plain ? 2 : 0;
+  if (found == NO) return NO;
+  s->script = is_escaped ? SCRIPT_DOUBLE_ESCAPED : SCRIPT_ESCAPED;
+  *next = at + (is_plain ? 4 : is_escaped ? 8 : 9);
+  return NO;
 }
 
 /* Returns the next byte from `at` on that matters, and counts dashes before it. */
@@ -174,7 +163,7 @@ static tag_state begin_attribute(char c) { return c == '/' ? AFTER_SOLIDUS : IN_
 static tag_state next_state(tag_state state, char c) {
   switch (state) {
     case BEFORE_ATTRIBUTE:
-    case AFTER_SOLIDUS: return hp_ascii_is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
+    case AFTER_SOLIDUS:
     case AFTER_QUOTES: return hp_ascii_is_white(c) ? BEFORE_ATTRIBUTE : begin_attribute(c);
     case IN_ATTRIBUTE: return hp_class(c) & HP_BYTE_NAME_STOP ? after_name(c) : IN_ATTRIBUTE;
     case AFTER_ATTRIBUTE:

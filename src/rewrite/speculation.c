@@ -390,18 +390,19 @@ static void defer_token(hpar_rewriter *r, const hp_token *t, uint64_t end) {
 }
 
 /* Ends the segment with the first half of the tag, and begins one with the rest of it. */
-static void split_tag(hpar_rewriter *r, const hp_token *t) {
+static void split_tag(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   uint32_t trusted = hp_outer_trusted(&p->outer);
-  bool row = hp_splits_row(t);
+  const hp_token token = token_of(&r->token.tag);
+  bool row = hp_splits_row(&token);
   uint8_t mode = row ? HP_IN_TABLE_BODY : p->outer.base_mode, ns = b->stack.entries[0].ns;
   if (row) p->outer.fostered = false;
   r->stats.tags--;
   end_segment(r, r->token.start, NULL);
   hp_outer_trust(&p->outer, trusted);
   begin_segment(r, r->token.start, mode, ns);
-  p->now.split.name = t->name;
+  p->now.split.name = token.name;
   p->now.split.end = r->token.end;
   r->stats.tags = 1;
   hp_outline_take_tag(&r->outline, &r->token.tag);
@@ -413,21 +414,26 @@ static void set_raw_text(hpar_rewriter *r) {
     hp_scanner_set_content(&r->scanner, hp_content_of(r->token.tag.name, r->options.scripting), r->token.tag.name);
 }
 
+/* Leaves the tag to the merger. */
+static void defer_tag(hpar_rewriter *r) {
+  const hp_token token = token_of(&r->token.tag);
+  r->stats.tags--;
+  defer_token(r, &token, r->token.start);
+  set_raw_text(r);
+}
+
 bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   hp_disposition disposition = hp_outer_take_disposition(&p->outer);
-  hp_token token = token_of(&r->token.tag);
   if (disposition == HP_DISPOSITION_SPLIT) {
-    split_tag(r, &token);
+    split_tag(r);
     disposition = hp_outer_take_disposition(&p->outer);
   }
   if (disposition == HP_DISPOSITION_LOCAL) {
     p->outer.now.tokens++;
     return true;
   }
-  r->stats.tags--;
-  defer_token(r, &token, r->token.start);
-  set_raw_text(r);
+  defer_tag(r);
   return false;
 }
 
@@ -474,10 +480,7 @@ bool hp_speculation_defers_start_tag(hpar_rewriter *r) {
   /* The element is probably a child of the outer current node. */
   bool is_child = r->outline.builder.stack.depth <= 1;
   if (!declares && !may_match_any(r, p->deferring) && !(is_child && may_match_any(r, p->uncounted))) return false;
-  hp_token token = token_of(&r->token.tag);
-  r->stats.tags--;
-  defer_token(r, &token, r->token.start);
-  set_raw_text(r);
+  defer_tag(r);
   return true;
 }
 

@@ -534,26 +534,20 @@ void hp_rewriter_scan(hpar_rewriter *r) {
     while (run_fast(r, may_be_long))
       if (is_over(r)) return;
     if (r->window.limit && s->at >= r->window.limit && is_over(r)) return;
-    switch (hp_scanner_next(s)) {
+    const hp_scan_event event = hp_scanner_next(s);
+    const bool is_too_long = may_be_long && event >= HP_SCAN_NAME && is_long(r, s->event.to);
+    if (is_too_long && event == HP_SCAN_NAME) refuse_token(r); /* the window keeps names */
+    if (is_too_long && event > HP_SCAN_NAME) refuse_kept_token(r);
+    switch (event) {
       case HP_SCAN_NEEDS_INPUT: return;
       case HP_SCAN_TEXT:
         if (!take_text(r)) return;
         break;
       case HP_SCAN_MARKER: begin_text(r, hp_scanner_position(s, s->event.from)); break;
-      case HP_SCAN_NAME:
-        if (may_be_long && is_long(r, s->event.to)) refuse_token(r); /* the window keeps names */
-        take_name(r, read_name(r));
-        break;
-      case HP_SCAN_TAG:
-        if (may_be_long && is_long(r, s->event.to)) refuse_kept_token(r);
-        take_tag(r);
-        break;
-      case HP_SCAN_COMMENT:
-        if (may_be_long && is_long(r, s->event.to)) refuse_kept_token(r);
-        take_comment(r);
-        break;
+      case HP_SCAN_NAME: take_name(r, read_name(r)); break;
+      case HP_SCAN_TAG: take_tag(r); break;
+      case HP_SCAN_COMMENT: take_comment(r); break;
       case HP_SCAN_DOCTYPE:
-        if (may_be_long && is_long(r, s->event.to)) refuse_kept_token(r);
         take_doctype(r);
         update_content(r);
         break;

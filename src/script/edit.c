@@ -153,7 +153,13 @@ typedef struct change {
   hp_ref node, parent, before;
   bool deep;
   hpar_node *result;
+  hpar_status (*make)(hp_scripts *s, const struct change *c); /* may unwind */
 } change;
+
+static hpar_status run_change(void *argument) {
+  const change *c = argument;
+  return c->make(c->scripts, c);
+}
 
 static bool is_valid(const char *bytes, size_t length) {
   if (!length) return true;
@@ -175,23 +181,23 @@ static bool may_change(const hp_scripts *s) { return s && (!s->editor || may_edi
 
 /* Makes a change after a parse. The document grows if the change finds no space. A change that
  * fails leaves the tree as it is. */
-static hpar_status edit(change *c, hp_try_fn function) {
+static hpar_status edit(change *c) {
   hp_scripts *s = c->scripts;
   hpar_status status = prepare_edit(s->editor);
   if (status != HPAR_OK) return status;
   do {
-    status = hp_try(&s->engine->unwind, function, c);
+    status = hp_try(&s->engine->unwind, run_change, c);
   } while (status == HPAR_ERROR_MEMORY && grow_edited(s->editor));
   hp_exact_forget_tree(&s->engine->builder);
   return status;
 }
 
 /* Makes a change that may unwind. */
-static hpar_status apply(change *c, hp_try_fn function) {
+static hpar_status apply(change *c) {
   hp_scripts *s = c->scripts;
-  if (s->editor) return edit(c, function);
+  if (s->editor) return edit(c);
   if (s->status != HPAR_OK) return s->status;
-  hpar_status status = hp_try(&s->engine->unwind, function, c);
+  hpar_status status = hp_try(&s->engine->unwind, run_change, c);
   hp_exact_forget_tree(&s->engine->builder);
   if (status != HPAR_ERROR_ARGUMENT && s->status == HPAR_OK) s->status = status;
   return status;
@@ -211,15 +217,13 @@ static hpar_status check_limits(hp_scripts *s) {
 /*** new nodes ***/
 
 /* The result is missing after a limit, too. */
-static hpar_status make(change *c, hp_try_fn function) {
-  hpar_status status = apply(c, function);
+static hpar_status make(change *c) {
+  hpar_status status = apply(c);
   if (status != HPAR_OK) *c->result = HPAR_NO_NODE;
   return status;
 }
 
-static hpar_status create_element(void *argument) {
-  const change *c = argument;
-  hp_scripts *s = c->scripts;
+static hpar_status create_element(hp_scripts *s, const change *c) {
   hp_atom name = hp_intern(&s->engine->interner, c->name, c->name_length);
   *c->result = hp_exact_create_element(&s->engine->builder, name, (uint8_t)c->ns);
   return check_limits(s);
@@ -230,45 +234,43 @@ hpar_status hpar_node_create_element(hpar_editor *s, hpar_namespace ns, const ch
   if (node) *node = HPAR_NO_NODE;
   if (!may_change(s) || !node || !is_valid(name, length) || !is_element_name(name, length)) return HPAR_ERROR_ARGUMENT;
   if (ns != HPAR_NAMESPACE_HTML && ns != HPAR_NAMESPACE_SVG && ns != HPAR_NAMESPACE_MATHML) return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .ns = ns, .name = name, .name_length = length, .result = node};
-  return make(&c, create_element);
+  change c = {.scripts = s, .ns = ns, .name = name, .name_length = length, .result = node, .make = create_element};
+  return make(&c);
 }
 
-static hpar_status create_data(void *argument) {
-  const change *c = argument;
-  hp_scripts *s = c->scripts;
+static hpar_status create_data(hp_scripts *s, const change *c) {
   const char *data = copy_bytes(s, c->bytes, c->length);
   *c->result = hp_exact_create_data(&s->engine->builder, c->deep ? HPAR_NODE_TEXT : HPAR_NODE_COMMENT, data,
                                     (uint32_t)c->length);
   return check_limits(s);
 }
 
-hpar_status hpar_node_create_text(hpar_editor *s, const char *data, size_t length, hpar_node *node) {
+static hpar_status make_data(hpar_editor *s, const char *data, size_t length, bool is_text, hpar_node *node) {
   if (node) *node = HPAR_NO_NODE;
   if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .bytes = data, .length = length, .deep = true, .result = node};
-  return make(&c, create_data);
+  change c = {.scripts = s, .bytes = data, .length = length, .deep = is_text, .result = node, .make = create_data};
+  return make(&c);
+}
+
+hpar_status hpar_node_create_text(hpar_editor *s, const char *data, size_t length, hpar_node *node) {
+  return make_data(s, data, length, true, node);
 }
 
 hpar_status hpar_node_create_comment(hpar_editor *s, const char *data, size_t length, hpar_node *node) {
-  if (node) *node = HPAR_NO_NODE;
-  if (!may_change(s) || !node || !is_valid(data, length)) return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .bytes = data, .length = length, .result = node};
-  return make(&c, create_data);
+  return make_data(s, data, length, false, node);
 }
 
-static hpar_status clone_node(void *argument) {
-  const change *c = argument;
-  *c->result = hp_exact_clone(&c->scripts->engine->builder, c->node, c->deep);
-  return check_limits(c->scripts);
+static hpar_status clone_node(hp_scripts *s, const change *c) {
+  *c->result = hp_exact_clone(&s->engine->builder, c->node, c->deep);
+  return check_limits(s);
 }
 
 hpar_status hpar_node_clone(hpar_editor *s, hpar_node node, bool deep, hpar_node *copy) {
   if (copy) *copy = HPAR_NO_NODE;
   if (!may_change(s) || !node || !copy || at(s, node)->kind == HPAR_NODE_DOCUMENT) return HPAR_ERROR_ARGUMENT;
   if (at(s, node)->kind == HPAR_NODE_FRAGMENT) return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .node = node, .deep = deep, .result = copy};
-  return make(&c, clone_node);
+  change c = {.scripts = s, .node = node, .deep = deep, .result = copy, .make = clone_node};
+  return make(&c);
 }
 
 /*** insertion ***/
@@ -333,9 +335,7 @@ static void run_created(hp_scripts *s, hp_ref top) {
   }
 }
 
-static hpar_status insert(void *argument) {
-  const change *c = argument;
-  hp_scripts *s = c->scripts;
+static hpar_status insert(hp_scripts *s, const change *c) {
   char *base = s->document->range.base;
   hp_ref before = c->before, first = c->node;
   bool fragment = at(s, c->node)->kind == HPAR_NODE_FRAGMENT;
@@ -364,8 +364,8 @@ hpar_status hpar_node_insert_before(hpar_editor *s, hpar_node parent, hpar_node 
   if (!may_change(s) || !parent || !node) return HPAR_ERROR_ARGUMENT;
   if (s->status != HPAR_OK) return s->status;
   if (!may_insert(s, parent, node, before)) return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .parent = parent, .node = node, .before = before};
-  return apply(&c, insert);
+  change c = {.scripts = s, .parent = parent, .node = node, .before = before, .make = insert};
+  return apply(&c);
 }
 
 hpar_status hpar_node_append(hpar_editor *s, hpar_node parent, hpar_node node) {
@@ -419,9 +419,7 @@ static hp_attributes *own_block(hp_scripts *s, hp_ref element, uint32_t count) {
   return block;
 }
 
-static hpar_status set_attribute(void *argument) {
-  const change *c = argument;
-  hp_scripts *s = c->scripts;
+static hpar_status set_attribute(hp_scripts *s, const change *c) {
   hp_atom name = hp_intern(&s->engine->interner, c->name, c->name_length);
   hp_attributes *block = block_of(s, c->node);
   uint32_t count = block ? block->count : 0, index = find_attribute(block, name);
@@ -439,14 +437,17 @@ hpar_status hpar_node_set_attribute(hpar_editor *s, hpar_node element, const cha
   if (!may_change(s) || !is_element(s, element) || !is_valid(name, name_length) ||
       !is_attribute_name(name, name_length) || !is_valid(value, length))
     return HPAR_ERROR_ARGUMENT;
-  change c = {
-      .scripts = s, .node = element, .name = name, .name_length = name_length, .bytes = value, .length = length};
-  return apply(&c, set_attribute);
+  change c = {.scripts = s,
+              .node = element,
+              .name = name,
+              .name_length = name_length,
+              .bytes = value,
+              .length = length,
+              .make = set_attribute};
+  return apply(&c);
 }
 
-static hpar_status remove_attribute(void *argument) {
-  const change *c = argument;
-  hp_scripts *s = c->scripts;
+static hpar_status remove_attribute(hp_scripts *s, const change *c) {
   hp_atom name = hp_intern(&s->engine->interner, c->name, c->name_length);
   hp_attributes *block = block_of(s, c->node);
   uint32_t index = find_attribute(block, name);
@@ -461,13 +462,11 @@ static hpar_status remove_attribute(void *argument) {
 hpar_status hpar_node_remove_attribute(hpar_editor *s, hpar_node element, const char *name, size_t name_length) {
   if (!may_change(s) || !is_element(s, element) || !name_length || !is_valid(name, name_length))
     return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .node = element, .name = name, .name_length = name_length};
-  return apply(&c, remove_attribute);
+  change c = {.scripts = s, .node = element, .name = name, .name_length = name_length, .make = remove_attribute};
+  return apply(&c);
 }
 
-static hpar_status set_text(void *argument) {
-  const change *c = argument;
-  hp_scripts *s = c->scripts;
+static hpar_status set_text(hp_scripts *s, const change *c) {
   char *base = s->document->range.base;
   const char *data = copy_bytes(s, c->bytes, c->length);
   if (is_data(s, c->node)) {
@@ -479,14 +478,14 @@ static hpar_status set_text(void *argument) {
   check_limits(s);
   while (at(s, c->node)->first) hp_remove(base, at(s, c->node)->first);
   change insertion = {.scripts = s, .parent = c->node, .node = text};
-  return text ? insert(&insertion) : HPAR_OK;
+  return text ? insert(s, &insertion) : HPAR_OK;
 }
 
 hpar_status hpar_node_set_text(hpar_editor *s, hpar_node node, const char *text, size_t length) {
   if (!may_change(s) || !node || !is_valid(text, length)) return HPAR_ERROR_ARGUMENT;
   if (!is_data(s, node) && !is_element(s, node) && at(s, node)->kind != HPAR_NODE_FRAGMENT) return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .node = node, .bytes = text, .length = length};
-  return apply(&c, set_text);
+  change c = {.scripts = s, .node = node, .bytes = text, .length = length, .make = set_text};
+  return apply(&c);
 }
 
 /*** inner HTML ***/
@@ -528,9 +527,7 @@ static hp_ref parse_fragment(hp_scripts *s, hp_ref context, const char *text, si
   return html;
 }
 
-static hpar_status set_inner_html(void *argument) {
-  const change *c = argument;
-  hp_scripts *s = c->scripts;
+static hpar_status set_inner_html(hp_scripts *s, const change *c) {
   char *base = s->document->range.base;
   const char *text = copy_bytes(s, c->bytes, c->length);
   hp_ref html = parse_fragment(s, c->node, text, c->length);
@@ -543,9 +540,9 @@ static hpar_status set_inner_html(void *argument) {
 
 hpar_status hpar_node_set_inner_html(hpar_editor *s, hpar_node element, const char *bytes, size_t length) {
   if (!may_change(s) || !is_element(s, element) || !is_valid(bytes, length)) return HPAR_ERROR_ARGUMENT;
-  change c = {.scripts = s, .node = element, .bytes = bytes, .length = length};
+  change c = {.scripts = s, .node = element, .bytes = bytes, .length = length, .make = set_inner_html};
   hp_ref root = s->document->root;
-  hpar_status status = apply(&c, set_inner_html);
+  hpar_status status = apply(&c);
   s->document->root = root;
   return status;
 }

@@ -314,8 +314,9 @@ static bool visit_numbered(void *context, const hp_subject *subject, bool accept
   return !is_reported || report(s, subject->ref);
 }
 
-static hpar_status select_below(const hpar_selectors *set, const hpar_document *document, hp_ref top, hp_ref scope,
-                                hpar_match_callback callback, void *context) {
+/* Selects below `top`, or `top` alone if no test needs the walk in reverse order. */
+static hpar_status select_in(const hpar_selectors *set, const hpar_document *document, hp_ref top, hp_ref scope,
+                             bool only_top, hpar_match_callback callback, void *context) {
   if (!top || !hp_can_have_children(hp_node_at(document->range.base, top))) return HPAR_OK;
   selection s;
   hp_walk walk;
@@ -329,7 +330,10 @@ static hpar_status select_below(const hpar_selectors *set, const hpar_document *
   hp_walk_open(&walk, &s.matcher);
   walk.visits_all = walks_back;
   if (!status) status = hp_walk_enter(&walk, from);
-  if (!status) status = hp_walk_below(&walk, from, walks_back ? visit_numbered : visit, &s);
+  if (!status && only_top)
+    report(&s, top);
+  else if (!status)
+    status = hp_walk_below(&walk, from, walks_back ? visit_numbered : visit, &s);
   if (!status) status = hp_end_of_walk(s.status);
   hp_walk_close(&walk);
   close_selection(&s);
@@ -339,7 +343,7 @@ static hpar_status select_below(const hpar_selectors *set, const hpar_document *
 hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,
                             hpar_match_callback callback, void *context) {
   hp_selectors_begin_use(set, document);
-  return hp_selectors_end_use(set, document, select_below(set, document, top, top, callback, context));
+  return hp_selectors_end_use(set, document, select_in(set, document, top, top, false, callback, context));
 }
 
 typedef struct matching {
@@ -361,20 +365,9 @@ hpar_status hpar_matches(const hpar_selectors *set, const hpar_document *documen
   matching m = {element, selector, false};
   hpar_status status = HPAR_OK;
   if (element && hp_node_at(document->range.base, element)->kind == HPAR_NODE_ELEMENT) {
-    if (hp_selectors_walk_back(set)) {
-      status = select_below(set, document, hp_root_of(document, element), element, note_match, &m);
-    } else {
-      selection s;
-      hp_walk walk;
-      status = open_selection(&s, set, document, element, element);
-      s.callback = note_match;
-      s.context = &m;
-      hp_walk_open(&walk, &s.matcher);
-      if (!status) status = hp_walk_enter(&walk, element);
-      if (!status) report(&s, element);
-      hp_walk_close(&walk);
-      close_selection(&s);
-    }
+    const bool walks_back = hp_selectors_walk_back(set);
+    const hp_ref top = walks_back ? hp_root_of(document, element) : element;
+    status = select_in(set, document, top, element, !walks_back, note_match, &m);
   }
   if (!status) *matches = m.matches;
   return status;

@@ -700,27 +700,19 @@ static bool take_file_host(hp_url *url, source *in) {
 
 //§ file-state
 static bool take_file(hp_url *url, source *in, const hp_url *base) {
-  bool by_base = base && base->scheme == HP_SCHEME_FILE;
-  if (in->at == in->end || !is_slash(url, *in->at)) {
-    if (by_base) {
-      url->length = 0;
-      return continue_base(url, in, base);
-    }
-    add_bytes(url, "//", 2);
-    url->has_host = true;
-    return add_new_path(url, in);
-  }
-  if (in->end - in->at > 1 && is_slash(url, in->at[1])) {
+  bool by_base = base && base->scheme == HP_SCHEME_FILE, slash = in->at < in->end && is_slash(url, *in->at);
+  if (slash && in->end - in->at > 1 && is_slash(url, in->at[1])) {
     in->at += 2;
     return take_file_host(url, in);
   }
-  source rest = {in->at + 1, in->end};
   if (!by_base) {
     add_bytes(url, "//", 2);
     url->has_host = true;
     return add_new_path(url, in);
   }
   url->length = 0;
+  if (!slash) return continue_base(url, in, base);
+  source rest = {in->at + 1, in->end};
   bool drive = base->query - base->path >= 3 && is_drive(base->bytes + base->path + 1, 2) &&
                (base->query - base->path == 3 || base->bytes[base->path + 3] == '/');
   copy_base(url, base, base->authority_end);
