@@ -15,6 +15,96 @@ static const char NO_STREAM[] = "hpar_rewriter_begin was not called, or failed";
 
 enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 16 };
 
+/*** callbacks whose answer comes later ***/
+
+/* hp_suspension_call and write_outside run on the own stack, the others on that of the caller. */
+
+hpar_status hp_suspension_call(hpar_rewriter *r, hp_unit_call call, void *unit, const void *callback) {
+  hp_suspension *s = r->suspension;
+  s->call = call;
+  s->unit = unit;
+  s->callback = callback;
+  hp_coroutine_pause(s->coroutine);
+  return s->answer;
+}
+
+typedef struct piece {
+  const char *bytes;
+  size_t length;
+} piece;
+
+static hpar_status call_write(void *unit, const void *callback) {
+  const piece *p = unit;
+  const hp_suspension *s = callback;
+  const hpar_status status = s->write(p->bytes, p->length, s->context);
+  return status == HPAR_SUSPEND ? HPAR_ERROR_ARGUMENT : status;
+}
+
+static hpar_status write_outside(const char *bytes, size_t length, void *context) {
+  hpar_rewriter *r = context;
+  piece p = {bytes, length};
+  return hp_suspension_call(r, call_write, &p, r->suspension);
+}
+
+static void close_suspension(hpar_rewriter *r) {
+  if (!r->suspension) return;
+  hp_coroutine_destroy(r->suspension->coroutine);
+  hp_free(r->suspension);
+  r->suspension = NULL;
+}
+
+/* Prepares a stream of which callbacks may suspend, and replaces its output function. */
+static hpar_status open_suspension(hpar_rewriter *r, hpar_write_callback *write, void **context) {
+  hp_suspension *s = r->suspension ? r->suspension : hp_allocate_zeroed(sizeof *s);
+  if (!s) return HPAR_ERROR_MEMORY;
+  r->suspension = s;
+  if (!s->coroutine) s->coroutine = hp_coroutine_create();
+  if (!s->coroutine) {
+    close_suspension(r);
+    return HPAR_ERROR_MEMORY;
+  }
+  s->write = *write;
+  s->context = *context;
+  if (*write) *write = write_outside;
+  *context = r;
+  return HPAR_OK;
+}
+
+/* Runs what the own stack asks for, until it has ended or a callback suspends. */
+static bool serve(hpar_rewriter *r, bool has_ended) {
+  hp_suspension *s = r->suspension;
+  while (!has_ended) {
+    s->answer = s->call(s->unit, s->callback);
+    if (s->answer == HPAR_SUSPEND && !hp_is_destroyed(&r->calls.use)) {
+      s->waits = true;
+      return false;
+    }
+    has_ended = hp_coroutine_continue(s->coroutine);
+  }
+  return true;
+}
+
+/* Runs the function on the own stack. Returns true if it has returned, false if a callback waits
+ * for its answer. */
+static bool run_suspended(hpar_rewriter *r, void (*function)(void *), void *argument) {
+  return serve(r, hp_coroutine_start(r->suspension->coroutine, function, argument));
+}
+
+/* The same with the answer. Requires: a callback waits. */
+static bool resume_suspended(hpar_rewriter *r, hpar_status answer) {
+  r->suspension->waits = false;
+  r->suspension->answer = answer;
+  return serve(r, hp_coroutine_continue(r->suspension->coroutine));
+}
+
+/* Ends the function. Requires: a callback waits, and the rewriter is destroyed. */
+static void abandon_suspended(hpar_rewriter *r) {
+  hp_suspension *s = r->suspension;
+  s->waits = false;
+  do s->answer = HPAR_ERROR_CALLBACK;
+  while (!hp_coroutine_continue(s->coroutine));
+}
+
 /*** the life of a rewriter ***/
 
 hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
@@ -52,7 +142,7 @@ static void free_rewriter(hpar_rewriter *r) {
     r->confirmer->suspension = NULL; /* it is that of `r` */
     free_rewriter(r->confirmer);
   }
-  hp_suspension_close(r);
+  close_suspension(r);
   hp_merge_targets_close(r);
   hp_free(r->element.edits);
   hp_free(r->element.ends.items);
@@ -131,7 +221,7 @@ void hpar_rewriter_destroy(hpar_rewriter *r) {
   r->sink.status = HPAR_ERROR_ARGUMENT;
   if (r->confirmer) r->confirmer->sink.status = HPAR_ERROR_ARGUMENT;
   if (!r->suspension || !r->suspension->waits) return;
-  hp_suspension_abandon(r);
+  abandon_suspended(r);
   r->suspension->error = NULL; /* that call never returns */
   leave_stack(r, true);
 }
@@ -331,9 +421,9 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   r->running.held = rules;
   if (r->parallel.trace) r->parallel.trace->begin(r->parallel.trace);
   if (r->options.suspends)
-    status = hp_suspension_open(r, &write, &context);
+    status = open_suspension(r, &write, &context);
   else if (!r->running.confirms)
-    hp_suspension_close(r);
+    close_suspension(r);
   if (status != HPAR_OK) return status;
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
@@ -570,7 +660,7 @@ static void run_on_own_stack(void *argument) {
 static hpar_status run_and_leave(input_call c) {
   hpar_rewriter *r = c.rewriter;
   if (!r->suspension || r->running.confirms) return leave(r, run_call(&c), c.error);
-  return leave_stack(r, hp_suspension_run(r, run_on_own_stack, &c));
+  return leave_stack(r, run_suspended(r, run_on_own_stack, &c));
 }
 
 hpar_status hpar_rewriter_feed(hpar_rewriter *r, const char *bytes, size_t length) {
@@ -585,7 +675,7 @@ hpar_status hpar_rewriter_finish(hpar_rewriter *r, hpar_rewrite_stats *stats) {
 
 hpar_status hpar_rewriter_resume(hpar_rewriter *r, hpar_status answer) {
   if (!r || !r->suspension || !r->suspension->waits || answer == HPAR_SUSPEND) return HPAR_ERROR_ARGUMENT;
-  return leave_stack(r, hp_suspension_resume(r, answer));
+  return leave_stack(r, resume_suspended(r, answer));
 }
 
 hpar_status hpar_rewrite(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,

@@ -4,7 +4,7 @@
 /* Rules: selectors, actions and callbacks. They are immutable after hpar_rules_compile. */
 
 #include "base/call.h"
-#include "rewrite/attributes.h"
+#include "rewrite/scan.h"
 #include "select/match.h"
 
 #include <hpar/rewrite.h>

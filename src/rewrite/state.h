@@ -3,14 +3,13 @@
 
 /* The rewriter and the objects that callbacks receive.
  *
- *   rewriter.c   the interface: begin, feed, finish, options, encodings
+ *   rewriter.c   the interface: begin, feed, finish, options, encodings; callbacks that suspend
  *   window.c     the window over the input, failures, the second reading of a filter's output
  *   tokens.c     scanner events become tokens of the outline builder
  *   elements.c   insertions: rules, actions, callbacks, the edits of a start tag
  *   ends.c       records of open elements, and the edits where they end
  *   units.c      texts, comments, doctypes, the end of the document
  *   actions.c    what callbacks and actions do with elements
- *   suspension.c callbacks whose answer comes later
  *   urls.c       the URLs of elements and of style sheets
  *
  * team.h and speculation.h are for several threads: see docs/decisions/10-rewriter.md. */
@@ -18,7 +17,6 @@
 #include "base/call.h"
 #include "base/trace.h"
 #include "platform/coroutine.h"
-#include "rewrite/attributes.h"
 #include "rewrite/edits.h"
 #include "rewrite/matching.h"
 #include "rewrite/names.h"
@@ -327,7 +325,7 @@ struct hpar_rewriter {
 hpar_status hp_rewriter_open_worker(hpar_rewriter *worker, const hpar_rewriter *merger, hpar_write_callback write,
                                     void *context);
 
-/*** suspension.c ***/
+/*** rewriter.c: callbacks whose answer comes later ***/
 
 /* Callbacks whose answer comes later: hpar_rewrite_options.suspends.
  *
@@ -361,20 +359,6 @@ static inline hpar_status hp_rewriter_call(hpar_rewriter *r, hp_unit_call call, 
   if (__builtin_expect(r->suspension != NULL, 0)) return hp_suspension_call(r, call, unit, callback);
   return call(unit, callback);
 }
-
-/* Prepares a stream of which callbacks may suspend, and replaces its output function. */
-hpar_status hp_suspension_open(hpar_rewriter *rewriter, hpar_write_callback *write, void **context);
-void hp_suspension_close(hpar_rewriter *rewriter);
-/* Returns the bytes that it has. */
-size_t hp_suspension_memory(const hpar_rewriter *rewriter);
-
-/* Runs the function on the own stack. Returns true if it has returned, false if a callback waits
- * for its answer. */
-bool hp_suspension_run(hpar_rewriter *rewriter, void (*function)(void *), void *argument);
-/* The same with the answer. Requires: a callback waits. */
-bool hp_suspension_resume(hpar_rewriter *rewriter, hpar_status answer);
-/* Ends the function. Requires: a callback waits, and the rewriter is destroyed. */
-void hp_suspension_abandon(hpar_rewriter *rewriter);
 
 /*** window.c ***/
 

@@ -58,7 +58,7 @@ static size_t memory_of(const hpar_rewriter *r) {
          r->scratch.bytes + r->edits.capacity * sizeof(hp_edit) + r->edits.text.capacity + hp_names_memory(&r->names) +
          hp_end_records_memory(&r->ends) + r->token.spans.capacity * sizeof(hp_span) + element_memory(&r->element) +
          r->running.capacity * sizeof *r->running.states + hp_units_memory(r) + hp_merge_targets_memory(r) +
-         (r->sink.buffer ? HP_SINK_BYTES : 0) + hp_suspension_memory(r);
+         (r->sink.buffer ? HP_SINK_BYTES : 0) + (r->suspension ? sizeof *r->suspension + hp_coroutine_bytes() : 0);
 }
 
 void hp_window_check_memory(hpar_rewriter *r) {
