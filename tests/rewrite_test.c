@@ -193,6 +193,14 @@ static void units(void) {
   expect_action(NULL, end, "", "X");
 }
 
+/* An <a> closes the earlier one below an open table, whose contents still go into that one. */
+static void closed_parents(void) {
+  expect_action("a > a", ATTRIBUTE(SET_ATTRIBUTE, "k", "v"), "<a><table><a>p</a><a>p</a>",
+                "<a><table><a k=\"v\">p</a><a k=\"v\">p</a>");
+  expect_action("a p", ATTRIBUTE(SET_ATTRIBUTE, "k", "v"), "<a><table><p><a>x</a></p><p>",
+                "<a><table><p k=\"v\"><a>x</a></p><p k=\"v\">");
+}
+
 static void orders(void) {
   hpar_action actions[] = {ACTION(BEFORE, "1"), ACTION(AFTER, "1"), ACTION(PREPEND, "1"), ACTION(APPEND, "1"),
                            ACTION(BEFORE, "2"), ACTION(AFTER, "2"), ACTION(PREPEND, "2"), ACTION(APPEND, "2")};
@@ -510,6 +518,7 @@ int main(void) {
   implied_elements();
   ends();
   units();
+  closed_parents();
   orders();
   edited_values();
   callbacks();
