@@ -19,6 +19,7 @@ enum { UNITS = 64, THREADS = 3 };
 typedef struct job {
   _Atomic unsigned runs[UNITS], consumptions[UNITS];
   _Atomic unsigned begun, admitted, dropped;
+  hp_unit_plan plan;
   hp_unit_queue queue;
   hp_unit_state states[UNITS];
   hp_unit_steps steps[UNITS];
@@ -52,7 +53,7 @@ static hp_admission admit_unit(void *context, size_t unit, size_t first) {
   CHECK(hp_unit_is_published(&j->states[unit]) && first <= unit);
   CHECK_EQ(atomic_load(&j->runs[unit]), 1);
   CHECK_EQ(atomic_fetch_add(&j->admitted, 1), unit);
-  for (size_t i = 0; j->holds_first && !unit && i < j->queue.count; i++)
+  for (size_t i = 0; j->holds_first && !unit && i < j->plan.count; i++)
     while (!hp_unit_is_complete(&j->states[i])) sched_yield();
   return HP_ADMIT_NOW;
 }
@@ -74,11 +75,11 @@ static void open_job(job *j, const hp_unit_client *client, size_t count) {
   memset((void *)j, 0, sizeof *j);
   j->caller = pthread_self();
   sem_init(&j->release, 0, 0);
-  j->queue = (hp_unit_queue){.client = client, .job = j, .count = count, .states = j->states, .steps = j->steps};
+  j->plan = (hp_unit_plan){.client = client, .job = j, .count = count, .states = j->states, .steps = j->steps};
 }
 
 static void check_all(const job *j, bool consumed) {
-  for (size_t i = 0; i < j->queue.count; i++) {
+  for (size_t i = 0; i < j->plan.count; i++) {
     CHECK_EQ(atomic_load(&j->runs[i]), 1);
     CHECK_EQ(atomic_load(&j->consumptions[i]), consumed);
     CHECK_EQ(atomic_load(&j->states[i]), consumed ? HP_UNIT_CONSUMED : HP_UNIT_PUBLISHED);
@@ -107,10 +108,10 @@ static void each_once(hp_crew *crew, hpar_executor kind) {
     for (size_t count = 0; count <= UNITS; count += 1 + count / 2)
       for (int way = 0; way < 3; way++) {
         open_job(&j, way ? &consuming : &silent, count);
-        j.queue.by_part = way == 0;
-        j.queue.consumers = way == 1 ? threads : 1;
+        j.plan.by_part = way == 0;
+        j.plan.consumers = way == 1 ? threads : 1;
         CHECK_EQ(hp_crew_prepare(crew, &executor, threads), threads);
-        CHECK(hp_unit_queue_run(&j.queue, crew, &executor, threads, false));
+        CHECK(hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, threads, false));
         check_all(&j, way != 0);
       }
 }
@@ -122,10 +123,10 @@ static void held_admission(hp_crew *crew) {
   const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
   for (int i = 0; i < 50; i++) {
     open_job(&j, &consuming, UNITS);
-    j.queue.consumers = THREADS;
+    j.plan.consumers = THREADS;
     j.holds_first = true;
     CHECK_EQ(hp_crew_prepare(crew, &executor, THREADS), THREADS);
-    CHECK(hp_unit_queue_run(&j.queue, crew, &executor, THREADS, false));
+    CHECK(hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, THREADS, false));
     check_all(&j, true);
   }
 }
@@ -135,10 +136,10 @@ static void straggler(hp_crew *crew, bool by_part) {
   static job j;
   const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
   open_job(&j, &silent, UNITS);
-  j.queue.by_part = by_part;
+  j.plan.by_part = by_part;
   j.has_straggler = true;
   CHECK_EQ(hp_crew_prepare(crew, &executor, THREADS), THREADS);
-  CHECK(!hp_unit_queue_run(&j.queue, crew, &executor, THREADS, true));
+  CHECK(!hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, THREADS, true));
   CHECK(hp_crew_is_left(crew));
   unsigned late = 0;
   for (size_t i = 0; i < UNITS; i++) {
@@ -161,7 +162,7 @@ static void cancelled(hp_crew *crew) {
   const hp_executor executor = {.kind = HPAR_EXECUTOR_INLINE};
   open_job(&j, &silent, UNITS);
   atomic_store(&j.cancel_at, 5);
-  CHECK(hp_unit_queue_run(&j.queue, crew, &executor, 1, false));
+  CHECK(hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, 1, false));
   CHECK_EQ(atomic_load(&j.begun), 6);
   for (size_t i = 0; i < UNITS; i++) CHECK_EQ(atomic_load(&j.states[i]), i < 6 ? HP_UNIT_PUBLISHED : HP_UNIT_FREE);
 }
@@ -179,8 +180,9 @@ static void many_threads(hp_crew *crew) {
   const hp_executor executor = hp_executor_of_call(run_too_often, &tasks, 100000);
   CHECK_EQ(executor.threads, HPAR_MAX_THREADS);
   open_job(&j, &consuming, UNITS);
-  j.queue.consumers = executor.threads;
-  CHECK(hp_unit_queue_run(&j.queue, crew, &executor, hp_crew_prepare(crew, &executor, executor.threads), true));
+  j.plan.consumers = executor.threads;
+  CHECK(
+      hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, hp_crew_prepare(crew, &executor, executor.threads), true));
   CHECK_EQ(tasks, HPAR_MAX_THREADS);
   check_all(&j, true);
 }

@@ -110,12 +110,13 @@ static hpar_status rewrite_all(many_job *j) {
   if (runs) {
     hold_rules(j);
     static const hp_unit_client silent = {.run = run_page}, reporting = {.run = run_page, .admit = report_page};
-    hp_unit_queue queue = {.client = j->callback ? &reporting : &silent,
-                           .job = j,
-                           .count = j->count,
-                           .states = j->states,
-                           .consumers = threads};
-    hp_unit_queue_run(&queue, &crew, &executor, threads, false);
+    const hp_unit_plan plan = {.client = j->callback ? &reporting : &silent,
+                               .job = j,
+                               .count = j->count,
+                               .states = j->states,
+                               .consumers = threads};
+    hp_unit_queue queue;
+    hp_unit_queue_run(&queue, &plan, &crew, &executor, threads, false);
     drop_rules(j);
   }
   hp_crew_close(&crew);

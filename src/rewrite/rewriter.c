@@ -3,6 +3,7 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "platform/coroutine.h"
 #include "rewrite/parallel.h"
 #include "rewrite/state.h"
 #include "rewrite/urls.h"

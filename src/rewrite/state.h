@@ -16,7 +16,6 @@
 
 #include "base/call.h"
 #include "base/trace.h"
-#include "platform/coroutine.h"
 #include "rewrite/edits.h"
 #include "rewrite/matching.h"
 #include "rewrite/names.h"
@@ -338,7 +337,7 @@ hpar_status hp_rewriter_open_worker(hpar_rewriter *worker, const hpar_rewriter *
 typedef hpar_status (*hp_unit_call)(void *unit, const void *callback);
 
 typedef struct hp_suspension {
-  hp_coroutine *coroutine;
+  struct hp_coroutine *coroutine;
   bool waits; /* for the answer of a callback */
   /* What is to run on the caller's stack, and its result. */
   hp_unit_call call;

@@ -1,6 +1,7 @@
 /* The window over the input: which bytes wait between two feeds. Failures. */
 
 #include "base/memory.h"
+#include "platform/coroutine.h"
 #include "rewrite/parallel.h"
 #include "rewrite/speculation.h"
 #include "rewrite/state.h"

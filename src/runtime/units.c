@@ -50,36 +50,37 @@ bool hp_unit_hold(hp_unit_state *unit, unsigned thread) {
 /* Claims a unit after those that the thread has looked at: `*seen`. */
 static bool claim_next(hp_unit_queue *q, unsigned thread, size_t *seen, size_t *unit) {
   hp_turn();
-  if (!q->by_part) {
+  if (!q->plan.by_part) {
     const size_t place = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
-    if (place >= q->count) return false;
-    *unit = q->order ? q->order[place] : place;
-    if (q->states) atomic_store_explicit(&q->states[*unit], HP_UNIT_CLAIMED, memory_order_relaxed);
+    if (place >= q->plan.count) return false;
+    *unit = q->plan.order ? q->plan.order[place] : place;
+    if (q->plan.states) atomic_store_explicit(&q->plan.states[*unit], HP_UNIT_CLAIMED, memory_order_relaxed);
     call_hook();
     return true;
   }
-  while (*seen < q->count) {
-    *unit = (q->count * thread / q->threads + (*seen)++) % q->count;
-    if (hp_unit_claim(&q->states[*unit])) return true;
+  while (*seen < q->plan.count) {
+    *unit = (q->plan.count * thread / q->threads + (*seen)++) % q->plan.count;
+    if (hp_unit_claim(&q->plan.states[*unit])) return true;
   }
   return false;
 }
 
-void hp_unit_queue_cancel(hp_unit_queue *q) { atomic_store_explicit(&q->next, q->count, memory_order_relaxed); }
+void hp_unit_queue_cancel(hp_unit_queue *q) { atomic_store_explicit(&q->next, q->plan.count, memory_order_relaxed); }
 
 /* Returns whether the next unit to admit is published. */
 static bool has_next(const hp_unit_queue *q) {
   const size_t unit = atomic_load(&q->admitted);
-  return unit < q->count && atomic_load(&q->states[unit]) == HP_UNIT_PUBLISHED;
+  return unit < q->plan.count && atomic_load(&q->plan.states[unit]) == HP_UNIT_PUBLISHED;
 }
 
 /* Step `admit`. Requires: the thread has set `admits`. */
 static hp_admission admit_next(hp_unit_queue *q, size_t *unit) {
   *unit = atomic_load_explicit(&q->admitted, memory_order_relaxed);
-  while (q->consumed < *unit && atomic_load_explicit(&q->states[q->consumed], memory_order_acquire) == HP_UNIT_CONSUMED)
+  while (q->consumed < *unit &&
+         atomic_load_explicit(&q->plan.states[q->consumed], memory_order_acquire) == HP_UNIT_CONSUMED)
     q->consumed++;
-  const hp_admission admission = q->client->admit(q->job, *unit, q->consumed);
-  if (admission != HP_ADMIT_LATER) atomic_store(&q->admitted, admission == HP_ADMIT_NOW ? *unit + 1 : q->count);
+  const hp_admission admission = q->plan.client->admit(q->plan.job, *unit, q->consumed);
+  if (admission != HP_ADMIT_LATER) atomic_store(&q->admitted, admission == HP_ADMIT_NOW ? *unit + 1 : q->plan.count);
   return admission;
 }
 
@@ -96,10 +97,10 @@ bool hp_unit_queue_consume(hp_unit_queue *q) {
     atomic_store(&q->admits, 0);
     if (is_next && admission != HP_ADMIT_NOW) return false;
     if (!is_next) continue;
-    if (q->client->consume) q->client->consume(q->job, unit);
-    if (q->steps) hp_note_step(&q->steps[unit]);
+    if (q->plan.client->consume) q->plan.client->consume(q->plan.job, unit);
+    if (q->plan.steps) hp_note_step(&q->plan.steps[unit]);
     hp_turn();
-    atomic_store_explicit(&q->states[unit], HP_UNIT_CONSUMED, memory_order_release);
+    atomic_store_explicit(&q->plan.states[unit], HP_UNIT_CONSUMED, memory_order_release);
     return true;
   }
   return false;
@@ -109,10 +110,10 @@ bool hp_unit_queue_consume(hp_unit_queue *q) {
 #if HPAR_PARALLEL
 static void consume_rest(hp_unit_queue *q) {
   hp_spin spin = {0};
-  while (atomic_load_explicit(&q->admitted, memory_order_relaxed) < q->count) {
+  while (atomic_load_explicit(&q->admitted, memory_order_relaxed) < q->plan.count) {
     if (hp_unit_queue_consume(q))
       spin = (hp_spin){0};
-    else if (!q->patience_ns || !hp_spin_on(&spin, q->patience_ns))
+    else if (!q->plan.patience_ns || !hp_spin_on(&spin, q->plan.patience_ns))
       return;
   }
 }
@@ -124,22 +125,22 @@ static void consume_rest(hp_unit_queue *q) {
 
 static void run_units(void *context, unsigned thread) {
   hp_unit_queue *q = context;
-  const bool consumes = q->client->admit && thread < q->consumers;
+  const bool consumes = q->plan.client->admit && thread < q->plan.consumers;
   size_t seen = 0, unit;
   for (;;) {
     while (consumes && hp_unit_queue_consume(q)) continue;
     if (!claim_next(q, thread, &seen, &unit)) break;
-    q->client->run(q->job, unit, thread, q->steps ? &q->steps[unit] : NULL);
+    q->plan.client->run(q->plan.job, unit, thread, q->plan.steps ? &q->plan.steps[unit] : NULL);
     hp_turn();
-    if (q->states) hp_unit_publish(&q->states[unit]);
+    if (q->plan.states) hp_unit_publish(&q->plan.states[unit]);
   }
-  if (q->client->admit) consume_rest(q);
+  if (q->plan.client->admit) consume_rest(q);
 }
 
 #if HPAR_PARALLEL
 static uint64_t all_steps(const hp_unit_queue *q) {
   uint64_t sum = 0;
-  for (size_t i = 0; i < q->count; i++) sum += atomic_load_explicit(&q->steps[i].count, memory_order_relaxed);
+  for (size_t i = 0; i < q->plan.count; i++) sum += atomic_load_explicit(&q->plan.steps[i].count, memory_order_relaxed);
   return sum;
 }
 
@@ -151,7 +152,7 @@ static bool await_threads(hp_unit_queue *q, const hp_pool *pool, uint64_t patien
     steps = all_steps(q);
     hp_spin spin = {0};
     do {
-      if (q->client->admit) hp_unit_queue_consume(q);
+      if (q->plan.client->admit) hp_unit_queue_consume(q);
       if (hp_pool_is_idle(pool)) return true;
     } while (hp_spin_on(&spin, patience_ns));
   } while (all_steps(q) != steps);
@@ -168,13 +169,14 @@ static bool run_and_leave(hp_unit_queue *q, hp_crew *crew, const hp_executor *ex
   }
   const unsigned entered = hp_pool_close(hp_crew_pool(crew));
   if (await_threads(q, hp_crew_pool(crew), PATIENCE_NS)) return true;
-  hp_crew_leave(crew, entered, q->client->drop, q->job);
+  hp_crew_leave(crew, entered, q->plan.client->drop, q->plan.job);
   return false;
 }
 #endif
 
-bool hp_unit_queue_run(hp_unit_queue *q, hp_crew *crew, const hp_executor *executor, unsigned threads, bool may_leave) {
-  q->threads = threads;
+bool hp_unit_queue_run(hp_unit_queue *q, const hp_unit_plan *plan, hp_crew *crew, const hp_executor *executor,
+                       unsigned threads, bool may_leave) {
+  *q = (hp_unit_queue){.plan = *plan, .threads = threads};
 #if HPAR_PARALLEL
   if (may_leave && threads > 1 && executor->kind == HPAR_EXECUTOR_THREADS) return run_and_leave(q, crew, executor);
 #endif
@@ -185,6 +187,7 @@ bool hp_unit_queue_run(hp_unit_queue *q, hp_crew *crew, const hp_executor *execu
 
 void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count,
                        const hp_unit_client *client, void *job) {
-  hp_unit_queue q = {.client = client, .job = job, .count = count};
-  hp_unit_queue_run(&q, crew, executor, threads, false);
+  const hp_unit_plan plan = {.client = client, .job = job, .count = count};
+  hp_unit_queue queue;
+  hp_unit_queue_run(&queue, &plan, crew, executor, threads, false);
 }

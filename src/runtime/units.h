@@ -97,9 +97,8 @@ typedef struct hp_unit_client { // value
   void (*drop)(void *job);                 /* frees the job when its stragglers have left */
 } hp_unit_client;
 
-/* Zeros are a queue without units. A thread that runs units must not outlive it. */
-typedef struct hp_unit_queue {
-  /* Constant while threads run. */
+/* What a run does with which units. */
+typedef struct hp_unit_plan { // value
   const hp_unit_client *client;
   void *job;
   size_t count;
@@ -107,9 +106,14 @@ typedef struct hp_unit_queue {
   hp_unit_steps *steps;  /* by unit; NULL: nobody looks for stragglers */
   const uint8_t *order;  /* in which threads claim; NULL: ascending */
   bool by_part;          /* each thread begins with its own part of the units; needs states */
+  unsigned consumers;    /* these threads consume between two units, and the others at the end */
+  uint64_t patience_ns;  /* the end waits so long for a unit; 0: only for published ones */
+} hp_unit_plan;
+
+/* The state of a run. A thread that runs units must not outlive it. */
+typedef struct hp_unit_queue {
+  hp_unit_plan plan; /* constant while threads run, as the number of threads */
   unsigned threads;
-  unsigned consumers;   /* these threads consume between two units, and the others at the end */
-  uint64_t patience_ns; /* the end waits so long for a unit; 0: only for those that are published */
 
   char padding_1[HP_CACHE_LINE];
   _Atomic size_t next; /* to claim, in the order */
@@ -124,11 +128,12 @@ void hp_unit_queue_cancel(hp_unit_queue *queue);
 /* Consumes the next unit, if it is published and admitted. Returns whether it did. No published
  * unit is left behind: if another thread admits meanwhile, it looks again. */
 bool hp_unit_queue_consume(hp_unit_queue *queue);
-/* Runs all units on the threads. Returns true if all threads have returned. Returns false if there
- * are stragglers, which only `may_leave` allows: the crew drops the job when they have left. The
- * caller gives up their units, and keeps the queue until the crew has waited. */
-bool hp_unit_queue_run(hp_unit_queue *queue, hp_crew *crew, const hp_executor *executor, unsigned threads,
-                       bool may_leave);
+/* Runs all units on the threads, with its state in `queue`. Returns true if all threads have
+ * returned. Returns false if there are stragglers, which only `may_leave` allows: the crew drops
+ * the job when they have left. The caller gives up their units, and keeps the queue until the crew
+ * has waited. */
+bool hp_unit_queue_run(hp_unit_queue *queue, const hp_unit_plan *plan, hp_crew *crew, const hp_executor *executor,
+                       unsigned threads, bool may_leave);
 /* Runs all units of a client without results in order. */
 void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count,
                        const hp_unit_client *client, void *job);

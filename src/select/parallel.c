@@ -135,8 +135,8 @@ static void match_ranges(job *j, const hp_executor *executor) {
   hp_crew crew = {0};
   unsigned threads = hp_crew_prepare(&crew, executor, executor->threads);
   static const hp_unit_client client = {.run = match_range};
-  j->queue = (hp_unit_queue){.client = &client, .job = j, .count = j->range_count};
-  hp_unit_queue_run(&j->queue, &crew, executor, threads ? threads : 1, false);
+  const hp_unit_plan plan = {.client = &client, .job = j, .count = j->range_count};
+  hp_unit_queue_run(&j->queue, &plan, &crew, executor, threads ? threads : 1, false);
   hp_crew_close(&crew);
 }
 

@@ -174,7 +174,7 @@ static void parse_long_inputs(batch_job *job) {
     parse_input(job, &config, job->queue[job->first].index, 0);
     job->not_bound |= session->result.binding_refused;
     left -= length;
-    if (session->result.driver != HP_DRIVER_PARALLEL || session->team.job.division.is_alone) {
+    if (session->result.driver != HP_DRIVER_PARALLEL || hp_team_is_alone(&session->team)) {
       job->first++;
       return; /* the next one would not gain, either */
     }

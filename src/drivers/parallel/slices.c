@@ -18,9 +18,10 @@ enum { STRAGGLER_NS = 150000 };
  * line that another core has read since costs 1, 7 or 27 ns. If the slices move, the order is
  * ascending. The calling thread moves finished slices while others work, and all threads move the
  * rest. */
-static void open_slices(hp_slices *s, const hp_slice_batch *batch, unsigned threads) {
+static bool run_slices(hp_slices *s, const hp_slice_batch *batch, hp_crew *crew, const hp_executor *executor,
+                       unsigned threads, bool may_leave) {
   memset((void *)s->states, 0, batch->count * sizeof *s->states);
-  s->units = (hp_unit_queue){.client = batch->client,
+  const hp_unit_plan plan = {.client = batch->client,
                              .job = batch->job,
                              .count = batch->count,
                              .states = s->states,
@@ -29,21 +30,13 @@ static void open_slices(hp_slices *s, const hp_slice_batch *batch, unsigned thre
                              .by_part = !batch->client->admit,
                              .consumers = 1,
                              .patience_ns = threads > 1 ? STRAGGLER_NS : 0};
+  return hp_unit_queue_run(&s->units, &plan, crew, executor, threads, may_leave);
 }
 
 /* Runs all slices on the calling thread. */
 static bool run_alone(const hp_slice_batch *batch) {
-  const hp_executor executor = {.kind = HPAR_EXECUTOR_INLINE};
   hp_slices s = {0};
-  open_slices(&s, batch, 1);
-  return hp_unit_queue_run(&s.units, NULL, &executor, 1, false);
-}
-
-/* Gives up the slices of stragglers. Returns their bits. */
-static uint64_t give_up_slices(hp_slices *s) {
-  uint64_t bits = 0;
-  for (unsigned i = 0; i < s->units.count; i++) bits |= (uint64_t)hp_unit_give_up(&s->states[i]) << i;
-  return bits;
+  return run_slices(&s, batch, NULL, &(hp_executor){.kind = HPAR_EXECUTOR_INLINE}, 1, false);
 }
 
 static bool run_on_threads(void *context, hp_slice_batch *batch) {
@@ -54,9 +47,8 @@ static bool run_on_threads(void *context, hp_slice_batch *batch) {
   const bool is_callers = s->executor.kind == HPAR_EXECUTOR_CALLER;
   unsigned threads = is_callers ? s->executor.threads : pool ? hp_pool_threads(pool) : 1;
   if (threads > batch->count) threads = batch->count;
-  open_slices(s, batch, threads);
-  if (hp_unit_queue_run(&s->units, team->crew, &s->executor, threads, team->leaves_slices)) return true;
-  batch->unfinished = give_up_slices(s);
+  if (run_slices(s, batch, team->crew, &s->executor, threads, team->leaves_slices)) return true;
+  for (unsigned i = 0; i < batch->count; i++) batch->unfinished |= (uint64_t)hp_unit_give_up(&s->states[i]) << i;
   return false;
 }
 
