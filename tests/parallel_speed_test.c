@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "drivers/parallel/chunk_queue.h"
-#include "drivers/parallel/speed.h"
+#include "drivers/parallel/team.h"
 #include "platform/affinity.h"
 #include "support/buffer.h"
 #include "support/compare.h"

@@ -11,7 +11,7 @@
 #include "tree/engine.h"
 
 #if HPAR_PARALLEL
-#include "drivers/parallel/parallel.h"
+#include "drivers/parallel/team.h"
 #endif
 
 #include <hpar/parse.h>

@@ -1,5 +1,3 @@
-#include "drivers/parallel/cutter.h"
-
 #include "drivers/parallel/team.h"
 
 /* `LOOKBACK_BYTES`: a policy may find a cut that begins in the last bytes once more text is

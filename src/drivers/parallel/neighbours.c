@@ -1,6 +1,5 @@
-#include "drivers/parallel/neighbours.h"
-
 #include "drivers/parallel/team.h"
+
 #include "speculation/worker.h"
 
 /* On two threads, the merger parses until the last chunk, and compositions gain nothing. */

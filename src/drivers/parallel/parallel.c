@@ -1,8 +1,6 @@
-#include "drivers/parallel/parallel.h"
+#include "drivers/parallel/team.h"
 
 #include "base/process.h"
-#include "drivers/parallel/neighbours.h"
-#include "drivers/parallel/speed.h"
 
 /*** the caller's executor ***/
 

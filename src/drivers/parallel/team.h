@@ -8,14 +8,29 @@
 #include "base/target.h"
 #include "drivers/parallel/chunk_queue.h"
 #include "drivers/parallel/config.h"
-#include "drivers/parallel/cutter.h"
 #include "merge/merge.h"
+#include "platform/affinity.h"
 #include "platform/event_count.h"
 #include "runtime/units.h"
+#include "speculation/cut.h"
 #include "speculation/prescan.h"
+#include "speculation/strategy.h"
 #include "tree/engine.h"
 
 #include <hpar/parse.h>
+
+/* Divides the text of a job into chunks, and appends them to the chunk queue. */
+typedef struct hp_cutter {
+  void *source;    /* of plan.truth; NULL: no predictor and no cut policy needs the true state */
+  size_t begin;    /* the next chunk begins here */
+  size_t cut;      /* and ends here; 0: not found yet */
+  size_t searched; /* no cut lies between `begin` and here */
+  size_t forced;   /* forced cuts that are used up */
+  struct {
+    bool known;
+    hp_start_state state;
+  } truth, next_truth; /* at `begin` and at `cut`, with exact cuts */
+} hp_cutter;
 
 /* How the parse is divided. Constant while other threads work. */
 typedef struct hp_job_division {
@@ -25,7 +40,7 @@ typedef struct hp_job_division {
   bool has_pairs;        /* of config.pairs */
   bool publishes_early;  /* workers end their chunks early: there was a straggler recently */
   bool divides_later;    /* the other one of two threads estimates the work, and takes its part */
-  bool composes;         /* threads without work compose neighbouring logs: see neighbours.h */
+  bool composes;         /* threads without work compose neighbouring logs */
 } hp_job_division;
 
 /* Where the merger is. The calling thread's. */
@@ -161,6 +176,10 @@ static inline bool hp_is_inline(const hp_job *job) { return job->config.executor
 /* Returns whether threads of the pool parse chunks. */
 static inline bool hp_is_pooled(const hp_job *job) { return job->config.executor.kind == HPAR_EXECUTOR_THREADS; }
 
+/* Adds the means of `from` to decode the bytes to `executor`, if several threads save time. */
+void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
+                            hp_slice_executor *executor);
+
 /*** merge_loop.c ***/
 
 /* The merge loop of thread 0. It merges the chunks in the order of the text. It parses a chunk that
@@ -173,10 +192,110 @@ void hp_merge_between_feeds(hp_job *job);
 /* Merges all chunks and processes the end of the input. */
 void hp_merge_all(hp_job *job);
 
-/*** slices.c: decoding in slices on the threads of a team ***/
+/*** cutter.c ***/
 
-/* Adds the means of `from` to decode the bytes to `executor`, if several threads save time. */
-void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
-                            hp_slice_executor *executor);
+/* Prepares the cutter of a new job, which is zero. */
+void hp_cutter_open(hp_job *job);
+void hp_cutter_close(hp_cutter *cutter, const hp_plan *plan);
+/* Returns the time that the true states have taken. */
+uint64_t hp_cutter_truth_ns(const hp_cutter *cutter, const hp_plan *plan);
+
+/* Returns whether the cuts are true token boundaries. */
+bool hp_cuts_exactly(const hp_job *job);
+
+/* Returns whether the chunks may be small, so that threads join adjacent ones. The inline executor
+ * parses each chunk by itself, before the merge. Another order of merging needs all chunks at its
+ * start. A strategy with its own `parse` ends at the limit of its chunk. */
+bool hp_may_join_chunks(const hp_job *job);
+/* Cuts the whole text. Sets queue.by_range. Unwinds through the merger's engine, as the next
+ * function. */
+void hp_cut_text(hp_job *job);
+/* Cuts the first `available` bytes of incoming text. The offsets of the first `mapped` bytes are
+ * known. `all`: the text ends there. Keeps back a chunk whose worker would soon wait for more text.
+ */
+void hp_cut_available(hp_job *job, size_t available, size_t mapped, bool all);
+/* Returns the offset before which the cutter will not cut next. */
+size_t hp_cutter_next_cut(const hp_job *job, size_t available);
+
+/*** neighbours.c ***/
+
+/* A thread without work composes the logs of adjacent chunks before the merger reaches them. The
+ * merger then has fewer segments to merge. Of the threads that parse two adjacent chunks, the last
+ * one without work composes their logs. Any logs may be composed, in any order.
+ *
+ * A thread holds all chunks whose logs it changes, and the merger holds each chunk that it merges.
+ * No thread waits to hold a chunk, except the merger. If a thread is a straggler, the merger parses
+ * the text of the chunks that the thread holds. */
+
+enum { HP_MAX_FINISHED = 16 };
+
+/* The last chunks that a thread has finished. */
+typedef struct hp_finished {
+  uint32_t count; /* of all chunks */
+  uint32_t chunks[HP_MAX_FINISHED];
+} hp_finished;
+
+static inline void hp_note_finished(hp_finished *finished, uint32_t chunk) {
+  finished->chunks[finished->count++ % HP_MAX_FINISHED] = chunk;
+}
+
+/* Returns whether threads compose neighbouring logs in this job. Requires: the chunks are
+ * published. */
+bool hp_may_compose_neighbours(const hp_job *job);
+/* Composes the logs of these chunks with those of their neighbours, as far as these are finished.
+ */
+void hp_compose_neighbours(hp_job *job, unsigned thread, const hp_finished *finished);
+
+/*** work_range.c: the speeds of threads ***/
+
+/* The speeds of the threads of a team. They size the work ranges, and the parts that a thread takes
+ * from another thread's range. No result depends on them. */
+
+/* Returns how many of the first `threads` threads save time. Threads of equal capacity
+ * count together, from the last one on. `alone_ns` is the time of a parse by the first thread. */
+unsigned hp_threads_that_save(const hp_processors *processors, unsigned threads, uint64_t alone_ns);
+/* Returns how many of the threads save time in the decoding and the parse of a complete text.
+ * Listed capacities may be quotas: such a processor pauses, and the merger waits for it at the end.
+ * The threads are bound, and the first one has a measured speed. Otherwise all threads count. */
+unsigned hp_speed_threads(hp_team *team, const hp_executor *executor, const char *text, size_t length,
+                          unsigned threads);
+/* Sets the speed of each thread: the capacity of its processor if the threads are bound, and the
+ * measured speeds if the team has them. Requires: no thread has started. */
+void hp_speed_set(hp_job *job);
+/* Measures the speed of each thread at the end of a job. */
+void hp_speed_measure(hp_job *job);
+
+/*** parallel.c ***/
+
+/* The data-parallel parser: it cuts the text into chunks, workers parse the chunks, and the calling
+ * thread merges. The text is complete, or it arrives in pieces. In the latter case the driver
+ * publishes a chunk when its bytes are there. */
+
+/* Parses the request to its end on `engine`, which is open. Failures and restarts unwind through
+ * the engine. Then the caller calls hp_parallel_abandon. */
+void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
+                          hp_parallel_counters *counters);
+
+/* The next three functions parse arriving text and unwind as above. The text arrives where
+ * `request` has its text. The request, the configuration and the counters must stay until the
+ * end. */
+
+/* Begins a parse of arriving text. */
+void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
+                       hp_parallel_counters *counters);
+/* Parses `available` bytes of text as far as possible. The source offsets of the first `mapped`
+ * bytes are final. */
+void hp_parallel_feed(hp_team *team, size_t available, size_t mapped);
+/* Parses the rest of the text, which has `length` bytes. */
+void hp_parallel_finish(hp_team *team, size_t length);
+
+/* Ends the job, if any runs, without a result. No thread accesses the document afterwards. */
+void hp_parallel_abandon(hp_team *team);
+
+/* Returns whether a fork has lost the threads of the job. Only hp_parallel_abandon may follow. */
+bool hp_parallel_is_lost(const hp_team *team);
+
+/* Abandons the job and frees the team's memory. */
+void hp_parallel_close(hp_team *team);
 
 #endif
