@@ -144,7 +144,7 @@ def _lxml_attributes(attributes: dict[Any, str]) -> dict[str, str]:
         if key.__class__ is tuple:
             name = f"{{{NAMESPACES[key[2]]}}}{_xml_name(key[1])}" if key[2] != 6 else None
         else:
-            name = _xml_name(key)
+            name = _xml_name(key) if key != "xmlns" else None
         if name:
             result[name] = _xml_text(value)
     return result
@@ -155,9 +155,35 @@ def to_lxml(document: Document) -> Any:
 
     XML lacks some names and characters of HTML. A character that a name cannot have becomes U and its code, as in
     html5lib. A character that a text cannot have becomes U+FFFD, and a form feed becomes a space. Two dashes in a
-    comment are parted by a space, as are ?> in a processing instruction. Attributes xmlns are left out. Comments and
-    processing instructions outside the root are left out.
+    comment are parted by a space, as are ?> in a processing instruction. Attributes xmlns are left out below the root.
+    Comments and processing instructions outside the root are left out.
     """
+    from lxml import etree, html
+    xml = document._xml()
+    if xml is None:
+        return None
+    parser = etree.XMLParser(encoding="utf-8", huge_tree=True, collect_ids=False, resolve_entities=False)
+    parser.set_element_class_lookup(html.HtmlElementClassLookup())
+    try:
+        root = etree.fromstring(xml, parser)
+    except (etree.LxmlError, etree.XMLSyntaxError):  # the elements are too deep, or a name is too long, for libxml2
+        return _build_lxml(document)
+    # The elements move to a document of HTML, where libxml2 has the rules of HTML for changes.
+    result = html.HTMLParser().makeelement(root.tag, dict(_root_namespace(document), **root.attrib), root.nsmap)
+    result.text = root.text
+    result.extend(list(root))
+    return result
+
+
+def _root_namespace(document: Document) -> dict[str, str]:
+    """The attribute xmlns of an HTML root."""
+    root = document.root
+    value = None if root is None or root.namespace != "html" else root.get("xmlns")
+    return {} if value is None else {"xmlns": _xml_text(value)}
+
+
+def _build_lxml(document: Document) -> Any:
+    """Returns what to_lxml() returns, element by element, which takes longer."""
     from lxml import etree, html
     make = html.HTMLParser().makeelement
     prefixes = ["", "", f"{{{NAMESPACES[2]}}}", f"{{{NAMESPACES[3]}}}"]
@@ -167,6 +193,8 @@ def to_lxml(document: Document) -> Any:
     for event in document._events():
         if event is None:
             last, parent = parent, cast(Any, parent).getparent()
+            if parent is None:
+                break
         elif event.__class__ is str:
             if parent is not None:
                 if last is None:
@@ -177,18 +205,17 @@ def to_lxml(document: Document) -> Any:
             name, namespace, attributes = event
             element = make(prefixes[namespace] + _xml_name(name), _lxml_attributes(attributes) if attributes else None)
             if parent is None:
-                if root is not None:
-                    continue
                 root = element
+                root.attrib.update(_root_namespace(document))
             else:
                 parent.append(element)
             parent, last = element, None
         elif len(event) == 1 and parent is not None:
-            last = etree.Comment(re.sub("-(?=-|$)", "- ", _xml_text(event[0])))
+            last = etree.Comment(re.sub(r"-(?=-|\Z)", "- ", _xml_text(event[0])))
             parent.append(last)
         elif len(event) == 2 and parent is not None:
             target = _xml_name(event[0])
             data = _xml_text(event[1]).replace("?>", "? >")
-            last = etree.ProcessingInstruction("_" + target if target.lower() == "xml" else target, data)
+            last = etree.ProcessingInstruction("_" + target if target.lower() == "xml" else target or "U", data)
             parent.append(last)
     return root

@@ -407,6 +407,12 @@ static PyObject *document_events(PyObject *self, PyObject *ignored) {
   return hp_py_events((hp_py_document *)self, false);
 }
 
+static PyObject *document_xml(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  hp_py_document *d = (hp_py_document *)self;
+  return hp_py_xml(d, root_of(d));
+}
+
 static PyObject *document_tag_ends(PyObject *self, PyObject *ignored) {
   (void)ignored;
   return hp_py_events((hp_py_document *)self, true);
@@ -583,6 +589,7 @@ static PyMethodDef methods[] = {
            ">>> doc.body.inner_html\n'<p>ab</p>'"),
     {"_columns", document_columns, METH_NOARGS, NULL},
     {"_events", document_events, METH_NOARGS, NULL},
+    {"_xml", document_xml, METH_NOARGS, NULL},
     {"_tag_ends", document_tag_ends, METH_NOARGS, NULL},
     {"_sequence", document_sequence, METH_O, NULL},
     {"_origin", document_origin, METH_NOARGS, NULL},

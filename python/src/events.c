@@ -16,11 +16,8 @@
 #include <stdlib.h>
 
 typedef struct writer {
-  const hpar_document *tree;
+  hp_py_walk walk;
   PyObject *list;
-  bool ends;            /* of the start tags, in place of events */
-  hpar_node *templates; /* those whose contents the walk is in */
-  size_t template_count, template_capacity;
 } writer;
 
 static bool append(writer *w, PyObject *event) {
@@ -43,11 +40,11 @@ static PyObject *attribute_key(const hpar_attribute *a) {
   return prefix ? Py_BuildValue("(NNi)", prefix, local, (int)a->ns) : NULL;
 }
 
-static PyObject *attributes_of(const writer *w, hpar_node element) {
+static PyObject *attributes_of(const hpar_document *tree, hpar_node element) {
   hpar_attribute a;
-  if (!hpar_node_attribute_count(w->tree, element)) return Py_NewRef(Py_None);
+  if (!hpar_node_attribute_count(tree, element)) return Py_NewRef(Py_None);
   PyObject *dict = PyDict_New();
-  for (size_t i = 0; dict && hpar_node_attribute_at(w->tree, element, i, &a); i++) {
+  for (size_t i = 0; dict && hpar_node_attribute_at(tree, element, i, &a); i++) {
     PyObject *key = attribute_key(&a), *value = hp_py_string(a.value);
     if (!key || !value || PyDict_SetItem(dict, key, value)) Py_CLEAR(dict);
     Py_XDECREF(key);
@@ -56,44 +53,54 @@ static PyObject *attributes_of(const writer *w, hpar_node element) {
   return dict;
 }
 
-static PyObject *element_event(const writer *w, hpar_node element) {
-  PyObject *name = interned(hpar_node_name(w->tree, element)), *attributes = name ? attributes_of(w, element) : NULL;
-  if (attributes) return Py_BuildValue("(NiN)", name, (int)hpar_node_namespace(w->tree, element), attributes);
+static PyObject *element_event(const hpar_document *tree, hpar_node element) {
+  PyObject *name = interned(hpar_node_name(tree, element)), *attributes = name ? attributes_of(tree, element) : NULL;
+  if (attributes) return Py_BuildValue("(NiN)", name, (int)hpar_node_namespace(tree, element), attributes);
   Py_XDECREF(name);
   return NULL;
 }
 
-static PyObject *event_of(const writer *w, hpar_node node) {
-  hpar_string name = hpar_node_name(w->tree, node), data = hpar_node_data(w->tree, node);
+static PyObject *event_of(const hpar_document *tree, hpar_node node) {
+  hpar_string name = hpar_node_name(tree, node), data = hpar_node_data(tree, node);
   hpar_string public_id, system_id;
-  switch (hpar_node_kind(w->tree, node)) {
-    case HPAR_NODE_ELEMENT: return element_event(w, node);
+  switch (hpar_node_kind(tree, node)) {
+    case HPAR_NODE_ELEMENT: return element_event(tree, node);
     case HPAR_NODE_TEXT: return hp_py_string(data);
     case HPAR_NODE_COMMENT: return Py_BuildValue("(N)", hp_py_string(data));
     case HPAR_NODE_PROCESSING_INSTRUCTION: return Py_BuildValue("(NN)", hp_py_string(name), hp_py_string(data));
     default:
-      public_id = hpar_node_public_id(w->tree, node);
-      system_id = hpar_node_system_id(w->tree, node);
+      public_id = hpar_node_public_id(tree, node);
+      system_id = hpar_node_system_id(tree, node);
       return Py_BuildValue("(NNNO)", hp_py_string(name), hp_py_string(public_id), hp_py_string(system_id), Py_None);
   }
 }
 
-/* Appends the offset of the end of the start tag, or -1. */
-static bool append_end(writer *w, hpar_node node) {
-  uint64_t start, end;
-  if (hpar_node_kind(w->tree, node) != HPAR_NODE_ELEMENT) return true;
-  bool tag = hpar_node_start_tag_range(w->tree, node, &start, &end);
-  return append(w, tag ? PyLong_FromUnsignedLongLong(end) : PyLong_FromLong(-1));
+static bool enter_node(hp_py_walk *walk, hpar_node node) { return append((writer *)walk, event_of(walk->tree, node)); }
+
+static bool leave_node(hp_py_walk *walk, hpar_node node) {
+  return hpar_node_kind(walk->tree, node) != HPAR_NODE_ELEMENT || append((writer *)walk, Py_NewRef(Py_None));
 }
 
-static bool enter_template(writer *w, hpar_node node) {
+/* Appends the offset of the end of the start tag, or -1. */
+static bool enter_tag(hp_py_walk *walk, hpar_node node) {
+  uint64_t start, end;
+  if (hpar_node_kind(walk->tree, node) != HPAR_NODE_ELEMENT) return true;
+  bool tag = hpar_node_start_tag_range(walk->tree, node, &start, &end);
+  return append((writer *)walk, tag ? PyLong_FromUnsignedLongLong(end) : PyLong_FromLong(-1));
+}
+
+static bool leave_tag(hp_py_walk *walk, hpar_node node) {
+  (void)walk;
+  (void)node;
+  return true;
+}
+
+static bool enter_template(hp_py_walk *w, hpar_node node) {
   if (w->template_count == w->template_capacity) {
     size_t capacity = 2 * w->template_capacity + 8;
     hpar_node *grown = realloc(w->templates, capacity * sizeof *grown);
-    if (!grown) {
-      PyErr_NoMemory();
-      return false;
-    }
+    w->is_memory_short = !grown;
+    if (!grown) return false;
     w->templates = grown;
     w->template_capacity = capacity;
   }
@@ -102,7 +109,7 @@ static bool enter_template(writer *w, hpar_node node) {
 }
 
 /* Sets `*child` to the first child, or to that of a template's contents. */
-static bool descend(writer *w, hpar_node node, hpar_node *child) {
+static bool descend(hp_py_walk *w, hpar_node node, hpar_node *child) {
   *child = hpar_node_first_child(w->tree, node);
   if (*child) return true;
   *child = hpar_node_first_child(w->tree, hpar_node_template_contents(w->tree, node));
@@ -110,19 +117,20 @@ static bool descend(writer *w, hpar_node node, hpar_node *child) {
 }
 
 /* Returns the parent, which is the template for a child of its contents. */
-static hpar_node ascend(writer *w, hpar_node node) {
+static hpar_node ascend(hp_py_walk *w, hpar_node node) {
   hpar_node parent = hpar_node_parent(w->tree, node);
-  return hpar_node_kind(w->tree, parent) == HPAR_NODE_FRAGMENT ? w->templates[--w->template_count] : parent;
+  return hpar_node_kind(w->tree, parent) == HPAR_NODE_FRAGMENT && w->template_count ? w->templates[--w->template_count]
+                                                                                    : parent;
 }
 
-static bool write_events(writer *w) {
-  hpar_node root = hpar_document_root(w->tree), node = hpar_node_first_child(w->tree, root), child;
+static bool visit_below(hp_py_walk *w, hpar_node top) {
+  hpar_node node, child;
+  if (!descend(w, top, &node)) return false;
   while (node) {
-    if (!(w->ends ? append_end(w, node) : append(w, event_of(w, node))) || !descend(w, node, &child)) return false;
+    if (!w->enter(w, node) || !descend(w, node, &child)) return false;
     for (; !child; node = ascend(w, node)) {
-      if (node == root) return true;
-      if (!w->ends && hpar_node_kind(w->tree, node) == HPAR_NODE_ELEMENT && PyList_Append(w->list, Py_None))
-        return false;
+      if (node == top) return true;
+      if (!w->leave(w, node)) return false;
       child = hpar_node_next(w->tree, node);
       if (child) break;
     }
@@ -131,9 +139,16 @@ static bool write_events(writer *w) {
   return true;
 }
 
+bool hp_py_walk_below(hp_py_walk *w, hpar_node top) {
+  bool fine = visit_below(w, top);
+  free(w->templates);
+  return fine;
+}
+
 PyObject *hp_py_events(hp_py_document *d, bool ends) {
-  writer w = {.tree = d->tree, .list = PyList_New(0), .ends = ends};
-  if (w.list && !write_events(&w)) Py_CLEAR(w.list);
-  free(w.templates);
+  writer w = {.walk = {.tree = d->tree, .enter = ends ? enter_tag : enter_node, .leave = ends ? leave_tag : leave_node},
+              .list = PyList_New(0)};
+  if (w.list && !hp_py_walk_below(&w.walk, hpar_document_root(d->tree))) Py_CLEAR(w.list);
+  if (w.walk.is_memory_short) PyErr_NoMemory();
   return w.list;
 }

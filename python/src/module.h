@@ -340,6 +340,23 @@ PyObject *hp_py_table(hp_py_document *document);
 /* Returns the events of src/events.c, or for each start of an element the end of its tag in the input. */
 PyObject *hp_py_events(hp_py_document *document, bool ends);
 
+/* A walk over the nodes below a node, in which the contents of a template are its children. It ends
+ * if `enter` or `leave` returns false. */
+typedef struct hp_py_walk {
+  const hpar_document *tree;
+  bool (*enter)(struct hp_py_walk *walk, hpar_node node), (*leave)(struct hp_py_walk *walk, hpar_node node);
+  hpar_node *templates; /* those whose contents the walk is in */
+  size_t template_count, template_capacity;
+  bool is_memory_short;
+} hp_py_walk;
+/* Returns false if the walk did not reach the end. */
+bool hp_py_walk_below(hp_py_walk *walk, hpar_node top);
+
+/*** xml.c ***/
+
+/* Returns the root element as XML in UTF-8, in bytes; None without an element. */
+PyObject *hp_py_xml(hp_py_document *document, hpar_node top);
+
 /*** many.c ***/
 
 extern PyType_Spec hp_py_batch_spec;

@@ -24,6 +24,7 @@ try:
 except ImportError:
     bs4 = None
 import hpar.html5lib as own
+from hpar import trees
 
 SHARED = os.environ.get("HPAR_SHARED", "")
 FULL = "HPAR_TEST_FULL" in os.environ
@@ -77,6 +78,12 @@ def value(element):
         rows.append((str(node.tag), node.attrib, node.text or "", node.tail or "", len(node)))
         stack.extend(node)
     return rows
+
+
+def rows(root):
+    """An element of lxml as a value that can be compared."""
+    return [(str(node.tag), sorted(node.attrib.items()) if isinstance(node.tag, str) else node.text,
+             node.text or "", node.tail or "", len(node)) for node in root.iter()]
 
 
 @unittest.skipUnless(html5lib, "html5lib not found (Debian: python3-html5lib)")
@@ -279,6 +286,40 @@ class Lxml(unittest.TestCase):
         self.assertEqual(dict(root.find("body/p").attrib), {"U00040click": "a", "U00031b": "c", "dU0003Ae": "f"})
         self.assertEqual(root.find("body/p").text, "x y\ufffdz")
         self.assertEqual(len(list(root.iter("aU0003Ab"))), 1)
+
+    def test_trees(self):
+        """The tree that libxml2 makes of XML is the one that is made element by element."""
+        for page in (*PAGES, *(data for data, _, _ in fixtures()), *(page for _, page in pages())):
+            with self.subTest(page[:80]):
+                document = hpar.parse(page)
+                self.assertEqual(rows(document.to_lxml()), rows(trees._build_lxml(document)))
+
+    def test_any_document(self):
+        controls = "".join(map(chr, (*range(32), 127, 128, 0xD7FF, 0xE000, 0xFFFD, 0xFFFE, 0xFFFF, 0x1F9FF, 0x1FFFF)))
+        names = "@a 1b c:d xml:lang e\u00e9 f\U0001f9ff xmlns xmlns:g --"
+        for page in (f"<p {names}>{controls}<!--{controls}-->", f"<p title='{controls}\"&<>'>a&amp;b&lt;c",
+                     f"<svg {names} xlink:href=a><style>a<b</style><p {names}>", "<html xmlns=a><body xmlns=b>",
+                     "<p><!----x--><!--- a--- -->b<!--\n-->", "<p>a<?xml b?>c<?d ?>?><?e?f?>g<?h", "<script>]]></script>",
+                     "<table><tr><template><td>a</template>b", "<a\u00e9:1.-@><\u00e9>", "<p xml:id=a xml:id=b id=a><p id=a>"):
+            document = hpar.parse(page)
+            self.assertEqual(rows(document.to_lxml()), rows(trees._build_lxml(document)), page)
+        # A name that is too long for libxml2, two roots, and many open elements.
+        self.assertEqual(len(hpar.parse(f"<{'a' * 10100000}>").to_lxml().find("body")[0].tag), 10100000)
+        fragment = hpar.parse("<b xmlns=a>a</b>b<i>c</i>", fragment="div")
+        for root in fragment.to_lxml(), trees._build_lxml(fragment):
+            self.assertEqual((root.tag, root.text, root.tail, dict(root.attrib)), ("b", "a", None, {"xmlns": "a"}))
+        for root in (hpar.parse("<div>" * 30000).to_lxml(), hpar.parse("<div>" * 30000).to_etree()):
+            self.assertEqual(sum(1 for _ in root.iter()), 30003)
+
+    def test_serialised(self):
+        """Namespaces of elements are those without a prefix, as HTML has them."""
+        from lxml import html
+        root = hpar.parse("<html xmlns=a><svg><a xlink:href=b><desc><p>c").to_lxml()
+        self.assertEqual(html.tostring(root, encoding="unicode"), '<html xmlns="a"><head></head><body>'
+                         '<svg xmlns="http://www.w3.org/2000/svg"><a xmlns:xlink="http://www.w3.org/1999/xlink" '
+                         'xlink:href="b"><desc><p xmlns="">c</p></desc></a></svg></body></html>')
+        self.assertEqual(root.getroottree().xpath("/html/body//p/text()"), ["c"])
+        root.set("@click", "d")  # XML would refuse the name
 
     def test_empty(self):
         self.assertIsNone(hpar.parse("", fragment="div").to_lxml())
