@@ -131,6 +131,31 @@ static void test_long_texts(void) {
   buffer_free(&page);
 }
 
+static hpar_status retire_from(hpar_text_piece *text, void *from) {
+  return text->offset >= *(const uint64_t *)from ? HPAR_RETIRE : HPAR_OK;
+}
+
+/* A raw text without its tags has references, also in a segment whose rule for texts the merger
+ * ends. */
+static void test_retired_texts(void) {
+  static const char page[] = "<body><p>a<style><b>&</style>c<xmp><i></xmp>d<title><u>&</title>e<p>f";
+  static const hpar_action unwrap = {.kind = HPAR_ACTION_UNWRAP};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  for (uint64_t from = 0; from < sizeof page; from++) {
+    const hpar_rule given[] = {{HPAR_RULE_INIT, .selector = "style, xmp, title", .actions = &unwrap, .action_count = 1},
+                               {HPAR_RULE_INIT, .text = retire_from, .context = &from}};
+    hpar_rules *rules = division_begin_rules();
+    for (int i = 0; i < 2; i++) division_add_rule(rules, &given[i]);
+    CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+    division_rewrite_alone(rules, &options, page, strlen(page));
+    for (size_t cut = 1; cut < strlen(page); cut++) {
+      const hp_rewrite_division division = {.cuts = &cut, .cut_count = 1, .is_inline = true};
+      CHECK(division_check(rules, &options, page, strlen(page), &division));
+    }
+    hpar_rules_destroy(rules);
+  }
+}
+
 /*** threads ***/
 
 static buffer large;
@@ -332,6 +357,7 @@ int main(void) {
   test_threads(division_scale(40));
   test_units();
   test_long_texts();
+  test_retired_texts();
   test_feeds(false);
   test_feeds(true);
   test_failures();

@@ -587,7 +587,10 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   r->text.is_escaped = note->escapes;
   r->text.place = note->place;
   if (r->text.content == HP_CONTENT_DATA) r->text.is_escaped = false;
-  if (r->running.texts) hp_rewriter_edit_text(r, note->end, note->is_last);
+  if (r->running.texts)
+    hp_rewriter_edit_text(r, note->end, note->is_last);
+  else if (r->text.is_escaped) /* the rules for the text have retired in the segment */
+    hp_rewriter_escape_raw_text(r, note->start, note->end, note->content);
   s->raw_name = raw_name;
   r->text.is_escaped = false; /* between two tokens of the data state */
 }
