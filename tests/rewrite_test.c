@@ -193,6 +193,25 @@ static void units(void) {
   expect_action(NULL, end, "", "X");
 }
 
+/* Content for the end of the document goes before an unfinished tag, also after all other rules. */
+static void document_ends(void) {
+  const hpar_action end = {.unit = HPAR_UNIT_DOCUMENT_END, .kind = HPAR_ACTION_APPEND, .value = text_of("X")};
+  const hpar_action set = ATTRIBUTE(SET_ATTRIBUTE, "k", "v");
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .actions = &end, .action_count = 1},
+                             {HPAR_RULE_INIT, .selector = "p", .actions = &set, .action_count = 1, .limit = 1}};
+  static const char *const pages[][3] = {
+      {"<p>a<p>b<i class=\"c", "<p>a<p>bX<i class=\"c", "<p k=\"v\">a<p>bX<i class=\"c"},
+      {"<p>a<p>b</i", "<p>a<p>bX</i", "<p k=\"v\">a<p>bX</i"},
+      {"<p>a<p><!--b", "<p>a<p><!--b-->X", "<p k=\"v\">a<p><!--b-->X"}};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  for (int count = 1; count <= 2; count++) {
+    hpar_rules *rules = rules_of(given, (size_t)count);
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+      expect_with(rules, &options, pages[i][0], pages[i][count]);
+    hpar_rules_destroy(rules);
+  }
+}
+
 /* An <a> closes the earlier one below an open table, whose contents still go into that one. */
 static void closed_parents(void) {
   expect_action("a > a", ATTRIBUTE(SET_ATTRIBUTE, "k", "v"), "<a><table><a>p</a><a>p</a>",
@@ -518,6 +537,7 @@ int main(void) {
   implied_elements();
   ends();
   units();
+  document_ends();
   closed_parents();
   orders();
   edited_values();

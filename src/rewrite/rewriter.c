@@ -569,12 +569,6 @@ static hpar_status run_end(void *argument) {
   } else {
     uint64_t kept = hp_scanner_position(&r->scanner, r->scanner.at), end = r->scanner.position + r->window.held.length;
     if (r->window.held.length && kept < end) hp_sink_put(&r->sink, hp_rewriter_at(r, kept), (size_t)(end - kept));
-    r->token.start = r->token.end = r->edits.copied = r->window.received;
-    r->token.at_end = true;
-    r->token.closer = NULL;
-    r->edits.mute_depth = 0;
-    hp_rewriter_deliver_end(r);
-    hp_edits_apply(&r->edits, &r->sink, "", r->window.received, r->window.received);
   }
   hp_window_check_memory(r);
   return HPAR_OK;

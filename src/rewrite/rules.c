@@ -414,8 +414,9 @@ void hp_running_rules_open(hp_running_rules *s, const hpar_rules *rules, hp_unwi
     s->states[i] = (hp_rule_state){0, rule->is_document, false};
     if (!rule->is_document && !rule->finds_base) s->active++;
     if (!rule->is_document || s->confirms) continue;
-    s->ends += edits_end(rule);
-    s->active += rule->edits_text || rule->edits_comments || rule->edits_doctype;
+    const bool ends = edits_end(rule);
+    s->ends += ends;
+    s->active += ends || rule->edits_text || rule->edits_comments || rule->edits_doctype;
     count(s, rule, 1);
   }
 }
