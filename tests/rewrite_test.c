@@ -212,6 +212,16 @@ static void document_ends(void) {
   }
 }
 
+/* The second reading of a filter's output adds nothing at the end. */
+static void filtered_end(void) {
+  const hpar_action end = {.unit = HPAR_UNIT_DOCUMENT_END, .kind = HPAR_ACTION_APPEND, .value = text_of("X")};
+  const hpar_rule rule = {HPAR_RULE_INIT, .actions = &end, .action_count = 1};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .filter = true};
+  hpar_rules *rules = rules_of(&rule, 1);
+  expect_with(rules, &options, "<p>a", "<p>aX");
+  hpar_rules_destroy(rules);
+}
+
 /* An <a> closes the earlier one below an open table, whose contents still go into that one. */
 static void closed_parents(void) {
   expect_action("a > a", ATTRIBUTE(SET_ATTRIBUTE, "k", "v"), "<a><table><a>p</a><a>p</a>",
@@ -538,6 +548,7 @@ int main(void) {
   ends();
   units();
   document_ends();
+  filtered_end();
   closed_parents();
   orders();
   edited_values();

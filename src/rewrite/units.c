@@ -539,6 +539,7 @@ static hpar_status call_document_end(void *end, const void *rule) {
 
 void hp_rewriter_deliver_end(hpar_rewriter *r) {
   hpar_document_end end = {r};
+  if (!r->running.ends) return;
   r->ends.after_tag.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
