@@ -113,7 +113,9 @@ static int refuse_namespace(void) {
 int hp_py_assign_attribute(PyObject *self, PyObject *name, PyObject *value) {
   const hp_py_node *n = (hp_py_node *)self;
   hpar_attribute a;
-  int found = find(self, name, &a);
+  /* Elements of HTML have no attribute with a namespace, so that no search is necessary. */
+  const bool is_html = hpar_node_namespace(n->document->tree, n->handle) == HPAR_NAMESPACE_HTML;
+  int found = value && is_html ? 0 : find(self, name, &a);
   if (found < 0) return -1;
   if (found && a.ns != HPAR_NAMESPACE_NONE) return refuse_namespace();
   if (!found && !value && n->document->editable) {
@@ -215,7 +217,8 @@ static PyObject *clear(PyObject *self, PyObject *const *arguments, Py_ssize_t co
       refuse_namespace();
       return NULL;
     }
-  while (hpar_node_attribute_at(n->document->tree, n->handle, 0, &a)) {
+  for (size_t left = length_of(self); left--;) { /* from the last, because all after it move */
+    if (!hpar_node_attribute_at(n->document->tree, n->handle, left, &a)) break;
     PyObject *name = hp_py_string(a.local_name);
     int failed = name ? hp_py_change_attribute(n->document, n->handle, name, NULL) : -1;
     Py_XDECREF(name);

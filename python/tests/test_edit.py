@@ -31,6 +31,30 @@ class Changes(unittest.TestCase):
             self.assertRaises(TypeError, change)
         self.assertIn("<p id=\"one\" class=\"a&amp;b\">text<b>bold</b></p>", doc.html)
 
+    def test_many_attributes(self):
+        """The places of attributes, by name, when an element has many and they change in any order."""
+        generator = random.Random(1)
+        document = hpar.parse("<p><b>", editable=True)
+        elements = [document.find("p"), document.find("b")]
+        expected = [{}, {}]
+        for _ in range(6000):
+            which = generator.random() < 0.1
+            attributes, model, name = elements[which].attrs, expected[which], f"a{generator.randrange(120)}"
+            if generator.random() < 0.6:
+                attributes[name] = model[name] = str(generator.random())
+            elif name in model:
+                del attributes[name], model[name]
+            elif generator.random() < 0.01:
+                attributes.clear()
+                model.clear()
+            elif model and generator.random() < 0.3:  # the last, after which no attribute moves
+                name = list(model)[-1]
+                del attributes[name], model[name]
+        for element, model in zip(elements, expected):
+            self.assertEqual(element.attrs.items(), list(model.items()))
+        elements[0].clone().attrs["a1"] = "x"
+        self.assertEqual(elements[0].attributes, expected[0])
+
     def test_methods(self):
         doc = editable()
         first, second = doc.css("p")

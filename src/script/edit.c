@@ -382,16 +382,54 @@ hpar_status hpar_node_remove(hpar_editor *s, hpar_node node) {
 
 /*** attributes and data ***/
 
-/* Returns the index of the attribute, or the number of attributes. */
-static uint32_t find_attribute(const hp_attributes *block, hp_atom name) {
-  uint32_t i = 0;
-  while (block && i < block->count && block->items[i].name != name) i++;
-  return i;
-}
-
 static hp_attributes *block_of(const hp_scripts *s, hp_ref element) {
   hp_ref attributes = at(s, element)->attributes;
   return attributes ? hp_at(s->document->range.base, attributes) : NULL;
+}
+
+enum { MANY_ATTRIBUTES = 32 };
+
+/* Notes the place of an attribute. Returns false if memory is short. */
+static bool note_place(hp_attribute_places *p, hp_atom name, uint32_t index) {
+  if (name >= p->capacity) {
+    size_t capacity = 2 * (size_t)name + 64;
+    uint32_t *grown = hp_reallocate(p->places, capacity * sizeof *grown);
+    if (!grown) return false;
+    memset(grown + p->capacity, 0, (capacity - p->capacity) * sizeof *grown);
+    p->places = grown;
+    p->capacity = capacity;
+  }
+  p->places[name] = index;
+  return true;
+}
+
+static bool has_places(const hp_scripts *s, hp_ref element) {
+  return s->found.block && s->found.block == at(s, element)->attributes;
+}
+
+/* Returns true if the places are those of the element's attributes now. */
+static bool find_places(hp_scripts *s, hp_ref element, const hp_attributes *block) {
+  hp_attribute_places *p = &s->found;
+  if (has_places(s, element) && p->count == block->count) return true;
+  p->block = 0;
+  for (uint32_t i = 0; i < block->count; i++)
+    if (!note_place(p, block->items[i].name, i)) return false;
+  p->block = at(s, element)->attributes;
+  p->count = block->count;
+  return true;
+}
+
+/* Returns the index of the attribute, or the number of attributes. */
+static uint32_t find_attribute(hp_scripts *s, hp_ref element, hp_atom name) {
+  const hp_attributes *block = block_of(s, element);
+  const uint32_t count = block ? block->count : 0;
+  uint32_t i = 0;
+  if (count >= MANY_ATTRIBUTES && find_places(s, element, block)) {
+    i = name < s->found.capacity ? s->found.places[name] : count;
+    return i < count && block->items[i].name == name ? i : count;
+  }
+  while (i < count && block->items[i].name != name) i++;
+  return i;
 }
 
 /* Returns the capacity of a block with HP_FLAG_OWN_BLOCK. It precedes the block in memory. */
@@ -422,13 +460,18 @@ static hp_attributes *own_block(hp_scripts *s, hp_ref element, uint32_t count) {
 static hpar_status set_attribute(hp_scripts *s, const change *c) {
   hp_atom name = hp_intern(&s->engine->interner, c->name, c->name_length);
   hp_attributes *block = block_of(s, c->node);
-  uint32_t count = block ? block->count : 0, index = find_attribute(block, name);
+  uint32_t count = block ? block->count : 0, index = find_attribute(s, c->node, name);
+  const bool is_found = has_places(s, c->node);
   uint32_t wanted = index == count ? count + 1 : count;
   if (s->engine->limits.attributes && wanted > s->engine->limits.attributes) return HPAR_LIMIT_ATTRIBUTES;
   const char *value = copy_bytes(s, c->bytes, c->length);
   block = own_block(s, c->node, wanted);
   block->count = wanted;
   block->items[index] = (hp_attribute){name, (uint32_t)c->length, value};
+  if (is_found) { /* the others have their places in the new block, too */
+    s->found.block = note_place(&s->found, name, index) ? at(s, c->node)->attributes : 0;
+    s->found.count = wanted;
+  }
   return HPAR_OK;
 }
 
@@ -450,12 +493,15 @@ hpar_status hpar_node_set_attribute(hpar_editor *s, hpar_node element, const cha
 static hpar_status remove_attribute(hp_scripts *s, const change *c) {
   hp_atom name = hp_intern(&s->engine->interner, c->name, c->name_length);
   hp_attributes *block = block_of(s, c->node);
-  uint32_t index = find_attribute(block, name);
+  uint32_t index = find_attribute(s, c->node, name);
   if (!block || index == block->count) return HPAR_OK;
+  const bool keeps_places = has_places(s, c->node) && index + 1 == block->count;
   block = own_block(s, c->node, block->count);
   block->count--;
   memmove(block->items + index, block->items + index + 1, (block->count - index) * sizeof *block->items);
   if (!block->count) at(s, c->node)->attributes = 0;
+  s->found.block = keeps_places ? at(s, c->node)->attributes : 0;
+  s->found.count = block->count;
   return HPAR_OK;
 }
 

@@ -550,7 +550,8 @@ void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *
                     .written.capacity = kept.written.capacity,
                     .deferred = {kept.deferred.items, 0, kept.deferred.capacity},
                     .late = {kept.late.items, 0, kept.late.capacity},
-                    .inner = kept.inner};
+                    .inner = kept.inner,
+                    .found = {0, 0, kept.found.places, kept.found.capacity}};
   if (!s->config.max_write_depth) s->config.max_write_depth = MAX_WRITE_DEPTH;
   if (!s->config.max_written) s->config.max_written = HPAR_MAX_INPUT;
   push_piece(s);
@@ -563,6 +564,7 @@ void hp_scripts_close(hp_scripts *s) {
   hp_free(s->written.pieces);
   hp_free(s->deferred.items);
   hp_free(s->late.items);
+  hp_free(s->found.places);
   hp_engine_close(&s->inner);
 }
 

@@ -59,6 +59,15 @@ typedef struct hp_first_write {
   const char *at; /* position in the page before it */
 } hp_first_write;
 
+/* The attributes of the last changed element with many of them, by their names. A place is right if
+ * that attribute has the name, so that places of other blocks need not be cleared. */
+typedef struct hp_attribute_places {
+  hp_ref block; /* 0: none */
+  uint32_t count;
+  uint32_t *places; /* by atom */
+  size_t capacity;
+} hp_attribute_places;
+
 /* The state of the scripts of one parse, or of the changes after a parse. */
 typedef struct hpar_editor {
   struct hp_edit_engine *editor; /* of changes after a parse; NULL: the scripts of a parse */
@@ -85,6 +94,7 @@ typedef struct hpar_editor {
   } starved;
   hp_engine inner; /* parses inner HTML; a tokenizer and a builder only */
   hp_first_write first_write;
+  hp_attribute_places found;
   hp_script_counters counters;
 } hp_scripts;
 

@@ -3,6 +3,7 @@
 #include "growth/entries.h"
 
 #include <hpar/node.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static hpar_node *nodes;
@@ -44,6 +45,19 @@ static void set_attributes(hpar_editor *edit, hpar_node node) {
   hpar_node_remove_attribute(edit, node, "k", 1);
 }
 
+/* Changes an attribute of one element for each node. The names repeat once. */
+static void change_many(hpar_editor *edit, hpar_node into, size_t i) {
+  char name[16];
+  const int length = snprintf(name, sizeof name, "a%zu", i % (node_count / 2 + 1));
+  hpar_node_set_attribute(edit, into, name, (size_t)length, "v", 1);
+  if (i + 1 < node_count) return;
+  for (size_t left = hpar_node_attribute_count(entry_document, into); left--;) {
+    hpar_attribute last;
+    if (!hpar_node_attribute_at(entry_document, into, left, &last)) break;
+    hpar_node_remove_attribute(edit, into, last.local_name.bytes, last.local_name.length);
+  }
+}
+
 static void insert_children(hpar_editor *edit, hpar_node node) {
   hpar_node made;
   if (hpar_node_create_text(edit, "x", 1, &made) == HPAR_OK)
@@ -66,6 +80,7 @@ static void edit_all(hpar_editor *edit, hpar_node into, unsigned variant) {
         if (is_element(node) && !hpar_node_first_child(entry_document, node))
           hpar_node_set_inner_html(edit, node, "<b>x</b>", 8);
         break;
+      case 8: change_many(edit, into, i); break;
       default: break;
     }
   }

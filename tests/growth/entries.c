@@ -72,6 +72,7 @@ const entry entries[] = {
     {"edit: clone", run_edit, 5},
     {"edit: data", run_edit, 6},
     {"edit: inner HTML", run_edit, 7},
+    {"edit: many attributes of one element", run_edit, 8},
 };
 const unsigned entry_count = sizeof entries / sizeof *entries;
 
