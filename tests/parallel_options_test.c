@@ -332,6 +332,28 @@ static void reuse(void) {
   hpar_document_destroy(NULL);
 }
 
+/* Checks that a worker that has stopped leaves no log of the parse before. It stops at the names of
+ * the second page. The tags of the first page are at the same places, and have long logs. */
+static void stopped_worker(void) {
+  static const char *const formats[] = {"<p>%04u", "<n%04u>"};
+  hpar_study study = {HPAR_STUDY_INIT, .cut_policy = "even", .predictor = "oracle"};
+  const hpar_options sequential = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+  const hpar_options parallel = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2, .study = &study,
+                                 .parallel = {.chunk_size = 16384, .executor = HPAR_EXECUTOR_INLINE}};
+  buffer pages[2] = {{0}}, whole = {0};
+  for (unsigned k = 0; k < 2; k++) {
+    for (unsigned i = 0; i < 8000; i++) buffer_format(&pages[k], "<p id=x>%u</p>", i);
+    for (unsigned i = 0; i < 6000; i++) buffer_format(&pages[k], formats[k], i);
+    CHECK_EQ(parse(&sequential, pages[k].bytes, pages[k].length, NULL), HPAR_OK);
+    buffer_add(&whole, got.bytes, got.length);
+    CHECK_EQ(parse(&parallel, pages[k].bytes, pages[k].length, NULL), HPAR_OK);
+    CHECK(whole.length == got.length && !memcmp(whole.bytes, got.bytes, got.length));
+    whole.length = 0;
+    buffer_free(&pages[k]);
+  }
+  buffer_free(&whole);
+}
+
 static void copies(void) {
   char *bytes = malloc(page.length);
   if (!CHECK(bytes != NULL)) return;
@@ -430,6 +452,7 @@ int main(void) {
   exact_cuts();
   automatic();
   reuse();
+  stopped_worker();
   copies();
   source_offsets();
   errors();

@@ -281,6 +281,7 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
   w->work = *next;
   w->work->hypothesis_count = w->work->taken = 0;
   w->work->truth_known = false;
+  w->work->failed = true;           /* until hp_worker_parse has run */
   w->work->log.sightings.count = 0; /* also if the parse of the chunk fails early */
   return w->work;
 }

@@ -59,7 +59,7 @@ typedef struct hp_chunk_work { // value
   uint32_t hypothesis_count;   /* of `hypotheses` */
   uint32_t taken;              /* segments that a composition moved to the left log */
   bool truth_known;            /* see `truth` */
-  bool failed;                 /* out of memory: the log is empty */
+  bool failed;                 /* there is no log: memory was short, or nobody parsed the chunk */
   bool cut_short;              /* the log ends early, at an incomplete token or for its cost */
   bool is_complete;            /* ... at a token that the chunk's input does not complete */
   uint32_t reach;              /* its end unless another thread takes a part; >= limit */
