@@ -85,6 +85,7 @@ static void free_document(PyObject *self) {
   free(d->label);
   free(d->fragment);
   free(d->edit_limits);
+  hp_py_drop_order(d);
   PyObject_GC_Del(self);
   Py_DECREF(type);
 }
@@ -332,6 +333,7 @@ static PyObject *get_errors(PyObject *self, void *closure) {
   }
 FROM_ROOT(css)
 FROM_ROOT(css_first)
+FROM_ROOT(xpath)
 FROM_ROOT(get_text)
 #define document_select document_css
 #define document_select_one document_css_first
@@ -464,6 +466,16 @@ static PyMethodDef methods[] = {
            ":contains('text'), and begin with > for the children.\n\n"
            ">>> doc = hpar.parse('<p>a<p class=x>b')\n"
            ">>> [p.text() for p in doc.css('p.x')]\n['b']"),
+    METHOD(xpath, KEYWORDS,
+           "xpath($self, expression, /, **variables)\n--\n\n"
+           "Returns the value of an expression of XPath 1.0: a list, float, bool or str.\n\n"
+           "The list has nodes, and a str for each text and each attribute, in document order. The context node\n"
+           "is the document node. A name without a prefix matches in HTML, SVG and MathML. The prefixes html, svg,\n"
+           "math, xlink and xml are known. The contents of templates are not part of the tree. XPathError: the\n"
+           "expression is wrong.\n\n"
+           ">>> doc = hpar.parse('<p><a href=/x>One</a><p><a href=/y>Two</a>')\n"
+           ">>> doc.xpath('//a/@href'), doc.xpath('count(//p)')\n(['/x', '/y'], 2.0)\n"
+           ">>> doc.xpath('//a[. = $text]', text='Two')\n[<a href=\"/y\">]"),
     METHOD(css_first, KEYWORDS,
            "css_first($self, selector, default=None, strict=False)\n--\n\n"
            "Returns the first element that matches, or `default`.\n\n"

@@ -21,6 +21,7 @@ void hp_py_end_read(hp_py_document *d, PyThreadState *saved) {
 bool hp_py_make_editable(hp_py_document *d, const hpar_limits *limits) {
   static const hpar_limits none = {0};
   d->editable = true;
+  hp_py_drop_order(d);
   free(d->edit_limits);
   d->edit_limits = NULL;
   if (!limits || !memcmp(limits, &none, sizeof none)) return true;

@@ -79,29 +79,32 @@ static int execute(PyObject *module) {
       add_type(module, &s->selector, &hp_py_selector_spec) && add_type(module, &s->column, &hp_py_column_spec) &&
       add_type(module, &s->batch, &hp_py_batch_spec) && add_type(module, &s->rules, &hp_py_rules_spec) &&
       add_type(module, &s->feed, &hp_py_feed_spec) && add_type(module, &s->rewriter, &hp_py_rewriter_spec) &&
-      add_type(module, &s->archive, &hp_py_archive_spec);
+      add_type(module, &s->archive, &hp_py_archive_spec) && add_type(module, &s->xpath, &hp_py_xpath_spec);
   for (int i = 0; i < HP_PY_UNITS && fine; i++) fine = add_type(module, &s->units[i], hp_py_unit_specs[i]);
-  fine = fine && (s->selectors = PyDict_New()) &&
+  fine = fine && (s->selectors = PyDict_New()) && (s->xpaths = PyDict_New()) &&
          add_exception(module, &s->error, "hpar.Error", "The base of the errors of HPar.", NULL, NULL) &&
          add_exception(module, &s->limit_error, "hpar.LimitError",
                        "A limit was reached. `document` has the tree so far, or is None after a change or a rewrite.",
                        "document", s->error);
   PyObject *bases = fine ? PyTuple_Pack(2, s->error, PyExc_ValueError) : NULL;
-  fine =
-      bases && add_exception(module, &s->selector_error, "hpar.SelectorError",
-                             "A selector or a rule is not supported. `offset` is the place in the selector, or None.",
-                             "offset", bases);
+  fine = bases &&
+         add_exception(module, &s->selector_error, "hpar.SelectorError",
+                       "A selector or a rule is not supported. `offset` is the place in the selector, or None.",
+                       "offset", bases) &&
+         add_exception(module, &s->xpath_error, "hpar.XPathError",
+                       "An expression is wrong, or cannot have a value. `offset` is the place in it, in characters.",
+                       "offset", bases);
   Py_XDECREF(bases);
   return fine ? 0 : -1;
 }
 
-#define STATE_OBJECTS(s)                                                                                               \
-  {                                                                                                                    \
-    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->attributes,     \
-        (PyObject **)&(s)->children, (PyObject **)&(s)->descendants, (PyObject **)&(s)->selector,                      \
-        (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, (PyObject **)&(s)->feed,        \
-        (PyObject **)&(s)->rewriter, (PyObject **)&(s)->archive, &(s)->error, &(s)->limit_error, &(s)->selector_error, \
-        &(s)->selectors                                                                                                \
+#define STATE_OBJECTS(s)                                                                                           \
+  {                                                                                                                \
+    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->attributes, \
+        (PyObject **)&(s)->children, (PyObject **)&(s)->descendants, (PyObject **)&(s)->selector,                  \
+        (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, (PyObject **)&(s)->feed,    \
+        (PyObject **)&(s)->rewriter, (PyObject **)&(s)->archive, (PyObject **)&(s)->xpath, &(s)->error,            \
+        &(s)->limit_error, &(s)->selector_error, &(s)->xpath_error, &(s)->selectors, &(s)->xpaths                  \
   }
 
 static int traverse_module(PyObject *module, visitproc visit, void *arg) {

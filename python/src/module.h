@@ -32,10 +32,11 @@ enum { HP_PY_ELEMENT, HP_PY_ELEMENT_END, HP_PY_TEXT, HP_PY_COMMENT, HP_PY_DOCTYP
 /* The state of one module object. */
 typedef struct hp_py_state {
   PyTypeObject *document, *node, *nodes, *attributes, *children, *descendants, *selector, *column, *batch, *rules,
-      *feed, *rewriter, *archive;
+      *feed, *rewriter, *archive, *xpath;
   PyTypeObject *units[HP_PY_UNITS];
-  PyObject *error, *limit_error, *selector_error;
+  PyObject *error, *limit_error, *selector_error, *xpath_error;
   PyObject *selectors;                 /* dict: text to selector */
+  PyObject *xpaths;                    /* dict: text to XPath */
   hpar_parser *parsers[HP_PY_PARSERS]; /* idle */
   size_t parser_count;
 } hp_py_state;
@@ -64,12 +65,13 @@ typedef struct hp_py_document {
   bool is_fragment;
   char *label, *fragment; /* of the options; NULL: none */
   size_t max_errors;
-  bool editable;             /* calls that read it keep the interpreter's lock */
-  unsigned readers;          /* threads that read it without the lock */
-  unsigned long removals;    /* changes that have taken nodes out of their places */
-  hpar_editor *edit;         /* NULL: no change yet */
-  unsigned long edit_thread; /* that `edit` is for */
-  hpar_limits *edit_limits;  /* NULL: none */
+  bool editable;                /* calls that read it keep the interpreter's lock */
+  unsigned readers;             /* threads that read it without the lock */
+  unsigned long removals;       /* changes that have taken nodes out of their places */
+  hpar_editor *edit;            /* NULL: no change yet */
+  unsigned long edit_thread;    /* that `edit` is for */
+  hpar_limits *edit_limits;     /* NULL: none */
+  struct hp_xpath_order *order; /* of a document that never changes; NULL: not known, or in use */
   PyObject *weak_references;
 } hp_py_document;
 
@@ -309,6 +311,15 @@ PyObject *hp_py_any_css_matches(hp_py_document *document, hpar_node top, PyObjec
 
 /* Raises SelectorError with the offset. Takes the reference to the message, which may be NULL. */
 void hp_py_raise_selector_error(const hp_py_state *state, PyObject *message, size_t place);
+
+/*** xpath_object.c ***/
+
+extern PyType_Spec hp_py_xpath_spec;
+/* Evaluates the expression, which is the only positional argument, with the variables of the others. */
+PyObject *hp_py_xpath(hp_py_document *document, hpar_node context, PyObject *const *arguments, Py_ssize_t count,
+                      PyObject *keywords);
+/* Forgets the order of the nodes. */
+void hp_py_drop_order(hp_py_document *document);
 
 /*** contents.c ***/
 

@@ -312,6 +312,7 @@ static PyObject *represent(PyObject *self) {
   }
 OF_NODE(css)
 OF_NODE(css_first)
+OF_NODE(xpath)
 #define node_select node_css
 #define node_select_one node_css_first
 #define node_get hp_py_get_attribute
@@ -379,6 +380,10 @@ static PyMethodDef methods[] = {
            "css($self, selector, *, threads=1)\n--\n\n"
            "Returns the elements below this node that match, in document order.\n\n"
            ">>> hpar.parse('<p>a<b>c').css_first('p').css('b')[0].text()\n'c'"),
+    METHOD(xpath, KEYWORDS,
+           "xpath($self, expression, /, **variables)\n--\n\n"
+           "Returns the value of an XPath expression for this node. See Document.xpath.\n\n"
+           ">>> hpar.parse('<p>a<b>c').css_first('p').xpath('string(b)')\n'c'"),
     METHOD(css_first, KEYWORDS,
            "css_first($self, selector, default=None, strict=False)\n--\n\n"
            "Returns the first element below this node that matches, or `default`."),

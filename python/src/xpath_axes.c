@@ -1,0 +1,463 @@
+/* Steps of a path: from a set of nodes to another one. A step visits each node once where its
+ * predicates allow that, however often the nodes of the first set contain each other. */
+
+#include "xpath.h"
+
+#include "dom/value.h"
+
+/* Receives the nodes of a step. */
+typedef struct collector {
+  hp_xpath_evaluation *e;
+  const hp_xpath_step *step;
+  const hp_xpath_test *test;
+  hp_atom name;
+  uint32_t plain; /* predicates that it applies */
+  size_t limit;
+  hp_xpath_set *to;
+} collector;
+
+static const hp_node *node_at(const hp_xpath_evaluation *e, hp_ref ref) { return hp_node_at(e->base, ref); }
+
+static hp_ref parent_of(const hp_xpath_evaluation *e, hp_ref ref) { return hp_parent_of(e->base, node_at(e, ref)); }
+
+static hp_ref first_child(const hp_node *n) { return hp_can_have_children(n) ? n->first : 0; }
+
+hp_ref hp_xpath_root_of(const hp_xpath_evaluation *e, hp_ref node) {
+  for (hp_ref parent; (parent = parent_of(e, node));) node = parent;
+  return node;
+}
+
+/*** tests ***/
+
+static inline bool passes(const hp_xpath_test *test, hp_atom name, const hp_node *n) {
+  switch (test->kind) {
+    case HP_TEST_NODE: return n->kind != HPAR_NODE_DOCTYPE;
+    case HP_TEST_PARENT: return hp_can_have_children(n) && n->first;
+    case HP_TEST_TEXT: return n->kind == HPAR_NODE_TEXT;
+    case HP_TEST_COMMENT: return n->kind == HPAR_NODE_COMMENT;
+    case HP_TEST_INSTRUCTION:
+      return n->kind == HPAR_NODE_PROCESSING_INSTRUCTION && (!test->name.bytes || n->target == name);
+    case HP_TEST_ANY_NAME: return n->kind == HPAR_NODE_ELEMENT && (!test->ns || n->ns == test->ns);
+    default: return n->kind == HPAR_NODE_ELEMENT && n->name == name && (!test->ns || n->ns == test->ns);
+  }
+}
+
+static bool passes_attribute(const hp_xpath_test *test, hp_atom name, hp_atom attribute) {
+  if (attribute == HP_ATOM_ADJUSTED_XMLNS || attribute == HP_ATOM_ADJUSTED_XMLNS_XLINK) return false;
+  if (test->kind == HP_TEST_NODE) return true;
+  if (test->ns && test->ns < HPAR_NAMESPACE_XLINK) return false;
+  if (test->kind == HP_TEST_NAME) return attribute == name;
+  if (test->kind != HP_TEST_ANY_NAME) return false;
+  if (test->ns == HPAR_NAMESPACE_XLINK)
+    return attribute >= HP_ATOM_ADJUSTED_XLINK_ACTUATE && attribute <= HP_ATOM_ADJUSTED_XLINK_TYPE;
+  if (test->ns == HPAR_NAMESPACE_XML)
+    return attribute > HP_ATOM_ADJUSTED_XLINK_TYPE && attribute <= HP_ATOM_ADJUSTED_XML_SPACE;
+  return !test->ns;
+}
+
+static const hp_attributes *attributes_of(const hp_xpath_evaluation *e, hp_ref ref) {
+  const hp_node *n = node_at(e, ref);
+  return n->kind == HPAR_NODE_ELEMENT && n->attributes ? hp_at(e->base, n->attributes) : NULL;
+}
+
+const hp_attribute *hp_xpath_find_attribute(const hp_xpath_evaluation *e, hp_xpath_item item, uint32_t test) {
+  const hp_attributes *block = hp_xpath_attribute(item) ? NULL : attributes_of(e, hp_xpath_node(item));
+  if (!block) return NULL;
+  for (uint32_t i = 0; i < block->count; i++)
+    if (passes_attribute(&e->program->tests[test], e->atoms[test], block->items[i].name)) return &block->items[i];
+  return NULL;
+}
+
+/*** collecting ***/
+
+/* Takes a node that has passed the test. Returns false if the step needs no more. */
+static inline bool keep(collector *c, hp_xpath_item item) {
+  const uint32_t *predicates = c->e->program->predicates + c->step->predicates;
+  for (uint32_t i = 0; i < c->plain; i++)
+    if (!hp_xpath_holds(c->e, predicates[i], item, 1, 1)) return true;
+  hp_xpath_add(c->e, c->to, item);
+  return c->to->count != c->limit;
+}
+
+static inline bool take(collector *c, hp_ref ref) {
+  return !passes(c->test, c->name, node_at(c->e, ref)) || keep(c, ref);
+}
+
+/*** walks from one node, in the order of the axis; false: the step needs no more ***/
+
+static bool walk_attributes(collector *c, hp_ref element) {
+  const hp_attributes *block = attributes_of(c->e, element);
+  for (uint32_t i = 0; block && i < block->count; i++)
+    if (passes_attribute(c->test, c->name, block->items[i].name) && !keep(c, element | (hp_xpath_item)(i + 1) << 32))
+      return false;
+  return true;
+}
+
+static bool walk_children(collector *c, hp_ref parent) {
+  for (hp_ref ref = first_child(node_at(c->e, parent)); ref; ref = node_at(c->e, ref)->next)
+    if (!take(c, ref)) return false;
+  return true;
+}
+
+static bool walk_descendants(collector *c, hp_ref top) {
+  const char *base = c->e->base;
+  for (hp_ref ref = first_child(node_at(c->e, top)); ref; ref = hp_next_in_tree(base, ref, top))
+    if (!take(c, ref)) return false;
+  return true;
+}
+
+static bool walk_ancestors(collector *c, hp_ref ref) {
+  while ((ref = parent_of(c->e, ref)))
+    if (!take(c, ref)) return false;
+  return true;
+}
+
+static bool walk_siblings(collector *c, hp_ref ref, bool forwards) {
+  for (;;) {
+    const hp_node *n = node_at(c->e, ref);
+    ref = forwards ? n->next : n->previous;
+    if (!ref) return true;
+    if (!take(c, ref)) return false;
+  }
+}
+
+/* `inside`: begins with the descendants. */
+static bool walk_following(collector *c, hp_ref ref, bool inside) {
+  const char *base = c->e->base;
+  ref = inside ? hp_next_in_tree(base, ref, 0) : hp_node_after(base, ref, 0);
+  for (; ref; ref = hp_next_in_tree(base, ref, 0))
+    if (!take(c, ref)) return false;
+  return true;
+}
+
+static hp_ref deepest_last(const hp_xpath_evaluation *e, hp_ref ref) {
+  for (const hp_node *n = node_at(e, ref); hp_can_have_children(n) && n->last; n = node_at(e, ref)) ref = n->last;
+  return ref;
+}
+
+/* The nodes before `ref` but its ancestors, backwards. */
+static bool walk_preceding(collector *c, hp_ref ref) {
+  for (hp_ref ancestor = ref; ancestor; ancestor = parent_of(c->e, ancestor))
+    for (hp_ref sibling = node_at(c->e, ancestor)->previous; sibling; sibling = node_at(c->e, sibling)->previous) {
+      hp_ref at = deepest_last(c->e, sibling);
+      for (;;) {
+        if (!take(c, at)) return false;
+        if (at == sibling) break;
+        hp_ref previous = node_at(c->e, at)->previous;
+        at = previous ? deepest_last(c->e, previous) : parent_of(c->e, at);
+      }
+    }
+  return true;
+}
+
+static bool takes_self(const collector *c, hp_xpath_item item) {
+  if (!hp_xpath_attribute(item)) return passes(c->test, c->name, node_at(c->e, hp_xpath_node(item)));
+  return c->test->kind == HP_TEST_NODE; /* names are those of elements on these axes */
+}
+
+static bool walk_self(collector *c, hp_xpath_item item) { return !takes_self(c, item) || keep(c, item); }
+
+static bool walk(collector *c, hp_xpath_item item) {
+  const hp_ref ref = hp_xpath_node(item);
+  const bool is_attribute = hp_xpath_attribute(item) != 0;
+  hp_xpath_work(c->e);
+  switch (c->step->axis) {
+    case HP_AXIS_ANCESTOR_OR_SELF:
+      if (!walk_self(c, item)) return false; /* fall through */
+    case HP_AXIS_ANCESTOR: return (!is_attribute || take(c, ref)) && walk_ancestors(c, ref);
+    case HP_AXIS_ATTRIBUTE: return is_attribute || walk_attributes(c, ref);
+    case HP_AXIS_CHILD: return is_attribute || walk_children(c, ref);
+    case HP_AXIS_DESCENDANT_OR_SELF:
+      if (!walk_self(c, item)) return false; /* fall through */
+    case HP_AXIS_DESCENDANT: return is_attribute || walk_descendants(c, ref);
+    case HP_AXIS_FOLLOWING: return walk_following(c, ref, is_attribute);
+    case HP_AXIS_FOLLOWING_SIBLING: return is_attribute || walk_siblings(c, ref, true);
+    case HP_AXIS_PARENT: {
+      hp_ref parent = is_attribute ? ref : parent_of(c->e, ref);
+      return !parent || take(c, parent);
+    }
+    case HP_AXIS_PRECEDING: return walk_preceding(c, ref);
+    case HP_AXIS_PRECEDING_SIBLING: return is_attribute || walk_siblings(c, ref, false);
+    default: return walk_self(c, item);
+  }
+}
+
+static bool is_reverse(hp_xpath_axis axis) {
+  return axis == HP_AXIS_ANCESTOR || axis == HP_AXIS_ANCESTOR_OR_SELF || axis == HP_AXIS_PRECEDING ||
+         axis == HP_AXIS_PRECEDING_SIBLING;
+}
+
+static void reverse(hp_xpath_set *set) {
+  for (size_t i = 0, j = set->count; i + 1 < j; i++) {
+    hp_xpath_item item = set->items[i];
+    set->items[i] = set->items[--j];
+    set->items[j] = item;
+  }
+}
+
+/*** predicates that depend on the position ***/
+
+/* Returns whether the routine is only a number, and sets it. */
+static bool is_constant(const hp_xpath_evaluation *e, uint32_t routine, double *number) {
+  const hp_xpath_routine *r = &e->program->routines[routine];
+  if (r->count != 1 || r->code->op != HP_OP_NUMBER) return false;
+  *number = e->program->numbers[r->code->a];
+  return true;
+}
+
+/* Applies the predicates from index `first` on, each to what the one before it has left. */
+static void filter_from(hp_xpath_evaluation *e, const hp_xpath_step *step, uint32_t first, hp_xpath_set *set) {
+  for (uint32_t p = first; p < step->count; p++) {
+    const uint32_t routine = e->program->predicates[step->predicates + p];
+    double place;
+    size_t kept = 0;
+    if (is_constant(e, routine, &place)) {
+      if (place >= 1 && place <= (double)set->count && place == (double)(size_t)place)
+        set->items[kept++] = set->items[(size_t)place - 1];
+    } else {
+      const size_t count = set->count;
+      for (size_t i = 0; i < count; i++) {
+        hp_xpath_item item = set->items[i];
+        if (hp_xpath_holds(e, routine, item, i + 1, count)) set->items[kept++] = item;
+      }
+    }
+    set->count = kept;
+  }
+}
+
+void hp_xpath_filter(hp_xpath_evaluation *e, const hp_xpath_step *step, hp_xpath_set *set) {
+  if (step->positional < step->count) hp_xpath_sort(e, set);
+  filter_from(e, step, 0, set);
+}
+
+/* Appends what the predicates leave of the nodes from each node of the set. */
+static void step_by_groups(collector *c, const hp_xpath_set *from) {
+  hp_xpath_evaluation *e = c->e;
+  hp_xpath_set *to = c->to, group = hp_xpath_new_set(e);
+  double place;
+  /* The nodes after the wanted one are not needed. */
+  if (is_constant(e, e->program->predicates[c->step->predicates + c->plain], &place) && place >= 1 && place < 1e9)
+    c->limit = (size_t)place;
+  else
+    c->limit = 0;
+  c->to = &group;
+  for (size_t i = 0; i < from->count; i++) {
+    group.count = 0;
+    walk(c, from->items[i]);
+    filter_from(e, c->step, c->plain, &group);
+    if (is_reverse(c->step->axis)) reverse(&group);
+    for (size_t k = 0; k < group.count; k++) hp_xpath_add(e, to, group.items[k]);
+    if (c->step->wanted == HP_WANT_ANY && to->count) break;
+  }
+  hp_xpath_drop_set(e, &group);
+}
+
+/*** steps from many nodes ***/
+
+/* A set of nodes by hashing. */
+typedef struct marks {
+  hp_ref *slots;
+  size_t mask, count;
+} marks;
+
+/* Returns false if the set had the node. */
+static bool mark(hp_xpath_evaluation *e, marks *m, hp_ref ref) {
+  if (2 * (m->count + 1) > m->mask) {
+    marks grown = {.mask = m->mask ? 2 * m->mask + 1 : 63};
+    grown.slots = hp_xpath_take(e, (grown.mask + 1) * sizeof *grown.slots);
+    memset(grown.slots, 0, (grown.mask + 1) * sizeof *grown.slots);
+    for (size_t i = 0; m->slots && i <= m->mask; i++)
+      if (m->slots[i]) mark(e, &grown, m->slots[i]);
+    if (m->slots) hp_xpath_drop(m->slots);
+    *m = grown;
+  }
+  size_t slot = ref * UINT64_C(0x9E3779B97F4A7C15) >> 20 & m->mask;
+  for (; m->slots[slot]; slot = (slot + 1) & m->mask)
+    if (m->slots[slot] == ref) return false;
+  m->slots[slot] = ref;
+  m->count++;
+  return true;
+}
+
+static void drop_marks(marks *m) {
+  if (m->slots) hp_xpath_drop(m->slots);
+}
+
+/* Requires: the nodes are in document order. A node in the subtree of another one adds nothing. */
+static void step_below(collector *c, const hp_xpath_set *from) {
+  const bool with_self = c->step->axis == HP_AXIS_DESCENDANT_OR_SELF;
+  const char *base = c->e->base;
+  for (size_t i = 0; i < from->count;) {
+    const hp_ref top = hp_xpath_node(from->items[i++]);
+    hp_xpath_work(c->e);
+    if (with_self && !take(c, top)) return;
+    for (hp_ref ref = first_child(node_at(c->e, top)); ref; ref = hp_next_in_tree(base, ref, top)) {
+      i += i < from->count && from->items[i] == ref;
+      if (!take(c, ref)) return;
+    }
+  }
+}
+
+/* The ancestors of later nodes end where those of earlier ones begin. */
+static void step_up(collector *c, const hp_xpath_set *from) {
+  marks seen = {.slots = NULL};
+  const bool with_self = c->step->axis == HP_AXIS_ANCESTOR_OR_SELF;
+  for (size_t i = 0; i < from->count; i++) {
+    const hp_xpath_item item = from->items[i];
+    hp_ref ref = hp_xpath_node(item);
+    hp_xpath_work(c->e);
+    if (hp_xpath_attribute(item)) {
+      if (with_self && !walk_self(c, item)) break;
+    } else if (!with_self) {
+      ref = parent_of(c->e, ref);
+    }
+    while (ref && mark(c->e, &seen, ref)) {
+      if (!take(c, ref)) goto full;
+      ref = parent_of(c->e, ref);
+    }
+  }
+full:
+  drop_marks(&seen);
+}
+
+/* The siblings after the first of several siblings, or before the last. */
+static void step_aside(collector *c, const hp_xpath_set *from, bool forwards) {
+  marks seen = {.slots = NULL};
+  for (size_t i = 0; i < from->count; i++) {
+    const hp_xpath_item item = from->items[forwards ? i : from->count - 1 - i];
+    hp_ref ref = hp_xpath_node(item), parent = hp_xpath_attribute(item) ? 0 : parent_of(c->e, ref);
+    hp_xpath_work(c->e);
+    if (parent && mark(c->e, &seen, parent) && !walk_siblings(c, ref, forwards)) break;
+  }
+  drop_marks(&seen);
+}
+
+static bool is_below(const hp_xpath_evaluation *e, hp_ref ref, hp_ref top) {
+  while (ref && ref != top) ref = parent_of(e, ref);
+  return ref != 0;
+}
+
+/* Those of the node whose subtree ends first. */
+static void step_after(collector *c, const hp_xpath_set *from) {
+  hp_xpath_item first = from->items[0];
+  for (size_t i = 1; i < from->count && !hp_xpath_attribute(first); i++) {
+    const hp_xpath_item item = from->items[i];
+    if (!is_below(c->e, hp_xpath_node(item), hp_xpath_node(first))) break;
+    first = item;
+  }
+  walk(c, first);
+}
+
+static void step_plainly(collector *c, const hp_xpath_set *from) {
+  for (size_t i = 0; i < from->count && walk(c, from->items[i]);) i++;
+}
+
+static void step_to_parents(collector *c, const hp_xpath_set *from) {
+  hp_ref last = 0;
+  for (size_t i = 0; i < from->count; i++) {
+    const hp_xpath_item item = from->items[i];
+    const hp_ref ref = hp_xpath_node(item), parent = hp_xpath_attribute(item) ? ref : parent_of(c->e, ref);
+    hp_xpath_work(c->e);
+    if (parent && parent != last && !take(c, parent)) return;
+    last = parent;
+  }
+}
+
+static bool has_attributes(const hp_xpath_set *set) {
+  for (size_t i = 0; i < set->count; i++)
+    if (hp_xpath_attribute(set->items[i])) return true;
+  return false;
+}
+
+/* Takes the step from several nodes. The predicates do not depend on the position. */
+static void step_from_many(collector *c, hp_xpath_set *from) {
+  hp_xpath_set *to = c->to;
+  const hp_xpath_axis axis = c->step->axis;
+  const bool sorted = from->sorted, unique = from->unique;
+  switch (axis) {
+    case HP_AXIS_SELF:
+      step_plainly(c, from);
+      to->sorted = sorted;
+      to->unique = unique;
+      to->disjoint = from->disjoint;
+      return;
+    case HP_AXIS_ATTRIBUTE:
+      step_plainly(c, from);
+      to->sorted = sorted;
+      to->disjoint = true;
+      to->unique = unique;
+      return;
+    case HP_AXIS_CHILD:
+      step_plainly(c, from);
+      to->sorted = to->disjoint = sorted && from->disjoint;
+      to->unique = unique;
+      return;
+    case HP_AXIS_PARENT: step_to_parents(c, from); return;
+    default: break;
+  }
+  hp_xpath_sort(c->e, from);
+  switch (axis) {
+    case HP_AXIS_DESCENDANT:
+    case HP_AXIS_DESCENDANT_OR_SELF:
+      if (has_attributes(from)) {
+        step_plainly(c, from);
+        return;
+      }
+      step_below(c, from);
+      to->sorted = to->unique = true;
+      return;
+    case HP_AXIS_ANCESTOR:
+    case HP_AXIS_ANCESTOR_OR_SELF:
+      step_up(c, from);
+      to->unique = true;
+      return;
+    case HP_AXIS_FOLLOWING_SIBLING:
+    case HP_AXIS_PRECEDING_SIBLING:
+      step_aside(c, from, axis == HP_AXIS_FOLLOWING_SIBLING);
+      to->unique = true;
+      return;
+    case HP_AXIS_FOLLOWING:
+      step_after(c, from);
+      to->sorted = to->unique = true;
+      return;
+    default:
+      walk(c, from->items[from->count - 1]);
+      reverse(to);
+      to->sorted = to->unique = true;
+  }
+}
+
+static void step_from_one(collector *c, hp_xpath_item item) {
+  if (c->step->wanted == HP_WANT_FIRST && !is_reverse(c->step->axis)) c->limit = 1;
+  walk(c, item);
+  if (is_reverse(c->step->axis)) reverse(c->to);
+  c->to->sorted = c->to->unique = true;
+  c->to->disjoint = c->step->axis == HP_AXIS_CHILD || c->step->axis == HP_AXIS_ATTRIBUTE ||
+                    c->step->axis == HP_AXIS_FOLLOWING_SIBLING || c->step->axis == HP_AXIS_PRECEDING_SIBLING ||
+                    c->to->count < 2;
+}
+
+hp_xpath_set hp_xpath_step_from(hp_xpath_evaluation *e, const hp_xpath_step *step, hp_xpath_set *from) {
+  hp_xpath_set to = hp_xpath_new_set(e);
+  if (!from->unique) hp_xpath_sort(e, from);
+  if (from->count) {
+    collector c = {.e = e,
+                   .step = step,
+                   .test = &e->program->tests[step->test],
+                   .name = e->atoms[step->test],
+                   .plain = step->positional,
+                   .limit = step->wanted == HP_WANT_ANY,
+                   .to = &to};
+    if (step->positional < step->count) {
+      step_by_groups(&c, from);
+      to.sorted = to.unique = from->count == 1;
+      to.disjoint = to.count < 2;
+    } else if (from->count == 1) {
+      step_from_one(&c, from->items[0]);
+    } else {
+      step_from_many(&c, from);
+    }
+  }
+  hp_xpath_drop_set(e, from);
+  return to;
+}
