@@ -20,7 +20,8 @@ crawl() {
   status=$?
 }
 # equal DIR: checks that the results of DIR are those of the first crawl.
-equal() { check "$1" "test $status = 0 && cmp -s one/summary.json $1/summary.json && cmp -s one/summary.md $1/summary.md && cmp -s one/quarantine.jsonl $1/quarantine.jsonl"; }
+equal() { check "$1" "test $status = 0 && cmp -s one/summary.json $1/summary.json && cmp -s one/summary.md $1/summary.md && cmp -s one/quarantine.jsonl $1/quarantine.jsonl &&
+  cmp -s one/rows.jsonl $1/rows.jsonl && cmp -s one/groups.csv $1/groups.csv"; }
 # usage TEXT STATUS ARGUMENT...: checks a message of one line and the status.
 usage() {
   text=$1 expected=$2
@@ -46,7 +47,8 @@ for format in gzip zstd; do
 done
 test ! -e data/9.warc.gzip || mv data/9.warc.gzip data/9.warc.gz
 test ! -e data/9.warc.zstd || mv data/9.warc.zstd data/9.warc.zst
-set -- --profile $profiles --sample 1/5 --study-size 1000 --select 'a[href], b' --select p --records jsonl
+set -- --profile $profiles --study-sample 1/5 --study-size 1000 --select 'a[href], b' --select p --records jsonl \
+  --fields url,date,title,text,url:href,attr:class --group-by host,tag
 
 # Numbers of processes, orders of inputs, lists.
 crawl data "$@" --out one --threads 1
@@ -172,9 +174,9 @@ cat data/1.warc | "$hpar" crawl - --out stream "$@" >out 2>err
 status=$?
 crawl data/1.warc --out file "$@"
 check "standard input" 'test $status = 0 && cmp -s stream/summary.json file/summary.json'
-crawl data/1.warc --out parts --unit-size 20000 --profile $profiles --sample 1/1
+crawl data/1.warc --out parts --unit-size 20000 --profile $profiles --study-sample 1/1
 whole=$(sed -n 's/^"units":.*//;/^"counters"/,/^}/p' parts/summary.json)
-crawl data/1.warc --out whole --profile $profiles --sample 1/1
+crawl data/1.warc --out whole --profile $profiles --study-sample 1/1
 check "parts of a file" 'test $status = 0 && test "$whole" = "$(sed -n "/^\"counters\"/,/^}/p" whole/summary.json)"'
 
 # Limits.
@@ -196,8 +198,53 @@ check "shares of pages" 'test $status = 0 && sed -n "/^## pages_with_element/,/^
   sed -n "/^## pages_with_match/,/^## x/p" shares/summary.md | grep -q "^| p | 4 | 100.00% |$" && grep -q "^| p | 4 | 25.00% |$" shares/summary.md'
 check "no share of matches" 'sed -n "/^## selector_matches/,/^## pages/p" shares/summary.md | grep -q "^| p | 4 | |$"'
 check "greatest values" 'grep -q "\"max\":1001,\"buckets\"" shares/summary.json && grep -q "^| page_bytes | 4 .* | 992 | 1001 |$" shares/summary.md'
-crawl shares.warc --out shares_of_none --sample 1/1000000
+crawl shares.warc --out shares_of_none --study-sample 1/1000000
 check "the sample does not concern other counts" 'grep -q "\"pages\":4" shares_of_none/summary.json && "$hpar" crawl --help | grep -q "every page"'
+
+# Rows: of matches, of pages, of responses and records; the formats; links by the base URL; null. A
+# row above the limit of memory goes to the quarantine, and takes the other rows of its page along.
+{ cat head && printf '<base href=/d/><p title="a\tb,&quot;c">x <a href=e>l\n1</a><a>m</a><a href="http://[">n</a>'; } >links
+printf 'HTTP/1.1 404 Gone\r\nContent-Type: text/html\r\n\r\n<p>' >gone
+{ record response http://Host.Example.co.uk:80/p links && record metadata http://m/ small && record response http://r/ gone; } >rows.warc
+rows() { # EXPECTED FILE ARGUMENT...
+  printf "$1" >expected
+  file=$2
+  shift 2
+  rm -rf rowed
+  crawl rows.warc --out rowed --profile none "$@"
+  check "$*" "test \$status = 0 && cmp expected rowed/$file"
+}
+rows '{"host":"host.example.co.uk","tag":"a","url:href":"http://host.example.co.uk/d/e","content":"l\\u000a1"}\n{"host":"host.example.co.uk","tag":"a","url:href":null,"content":"m"}\n{"host":"host.example.co.uk","tag":"a","url:href":null,"content":"n"}\n' \
+  rows.jsonl --select a --fields host,tag,url:href,content
+rows 'selector,attr:title,bytes\np,"a\tb,""c",89\n' rows.csv --select p --select b --fields selector,attr:title,bytes --rows csv
+rows 'attr:title\turl\na\\tb,"c\thttp://Host.Example.co.uk:80/p\n' rows.tsv --select p --fields attr:title,url --rows tsv
+rows 'status,record-type,tld,rows,pages\n,metadata,m,1,1\n200,response,uk,1,1\n404,response,r,1,1\n' groups.csv --group-by status,record-type,tld --rows-of records
+rows 'tag,rows,pages\na,3,1\np,1,1\n' groups.csv --group-by tag --select p,a
+{ cat head && awk 'BEGIN { for (i = 0; i < 400; i++) printf "<div>x" }'; } >nested
+{ record response http://n/1 small && record response http://n/2 nested && record response http://n/3 small; } >nested.warc
+crawl nested.warc --out nested.out --limit memory=70K --select p --select div --fields content --group-by tag
+check "rows above the limit" 'test $status = 0 && test $(wc -l <nested.out/rows.jsonl) = 2 && grep -q "^p,2,2$" nested.out/groups.csv &&
+  grep -q "\"reason\":\"rows\",\"url\":\"http://n/2\"" nested.out/quarantine.jsonl && grep -q "\"quarantined\":1" nested.out/summary.json'
+
+# The public suffix list: the registries of it, rules with asterisks, and exceptions. Another list
+# than that of the plan is refused.
+printf '// a comment\ncom\nuk\nco.uk\n*.jp\n!city.jp\n// ===BEGIN PRIVATE DOMAINS===\nblogs.com\n' >suffixes
+for host in www.a.co.uk co.uk a.b.c.jp c.jp x.city.jp me.blogs.com 10.1.2.3 '[::1]' nowhere; do record response "http://$host/" small; done >domains.warc
+crawl domains.warc --out domains --group-by domain --fields host,domain --rows tsv --suffixes suffixes
+printf 'host\tdomain\nwww.a.co.uk\ta.co.uk\nco.uk\t\na.b.c.jp\tb.c.jp\nc.jp\t\nx.city.jp\tcity.jp\nme.blogs.com\tblogs.com\n10.1.2.3\t\n[::1]\t\nnowhere\t\n' >expected
+check "registered domains" 'test $status = 0 && cmp expected domains/rows.tsv && grep -q "^\"\?,5,5$" domains/groups.csv'
+echo org >>suffixes
+rm domains/units/*
+crawl run domains 0
+check "another list" 'test $status = 1 && grep -q "public suffix list is not that of the plan" err'
+
+# A sample of records is a part of a larger one, and does not depend on the division into units.
+crawl data/1.warc --out tenth --sample 0.1 --fields url,date
+crawl data/1.warc --out half --sample 1/2 --fields url,date
+sort half/rows.jsonl >half.sorted
+crawl data/1.warc --out half_of_parts --sample 0.5 --fields url,date --unit-size 20000 --threads 2
+check "samples" 'test $status = 0 && cmp half/rows.jsonl half_of_parts/rows.jsonl && test $(wc -l <tenth/rows.jsonl) -lt $(wc -l <half/rows.jsonl) &&
+  test -z "$(sort tenth/rows.jsonl | comm -23 - half.sorted)" && grep -q records_not_sampled half/summary.json'
 
 # A length that is too large: the reader goes back to the next record, and reports the file and the
 # offset. A length above the limit of memory needs the size of the file, which a stream lacks.
@@ -273,6 +320,10 @@ if python3 -c 'import sqlite3' 2>/dev/null; then
   crawl export one --sqlite one.db
   check "SQLite" 'test $status = 0 && test "$(python3 -c "import sqlite3; print(sqlite3.connect(\"one.db\").execute(\"select count(*) from records\").fetchone()[0])")" = "$(cat one/records/*.jsonl | wc -l)"'
   usage "exists; name another" 1 export one --sqlite one.db
+  crawl export rowed --sqlite groups.db
+  check "groups in SQLite" 'test $status = 0 && test "$(python3 -c "import sqlite3; print(sqlite3.connect(\"groups.db\").execute(\"select tag, rows from groups\").fetchall())")" = "[('"'a', 3), ('p'"', 1)]"'
+  crawl export domains --sqlite domains.db
+  check "rows of TSV" 'test "$(python3 -c "import sqlite3; print(sqlite3.connect(\"domains.db\").execute(\"select domain from rows where host = ?\", [\"x.city.jp\"]).fetchall())")" = "[('"'city.jp'"',)]"'
   usage "nothing/x.db: cannot be written" 1 export one --sqlite nothing/x.db
 fi
 with=PATH=nothing usage "apt install python3" 2 export one --sqlite two.db
@@ -297,7 +348,7 @@ class Table:
         kinds = {"string": str, "int64": int}
         assert list(values) == [name for name, _ in schema]
         for name, kind in schema:
-            assert all(isinstance(value, kinds[kind]) for value in values[name]), name
+            assert all(value is None or isinstance(value, kinds[kind]) for value in values[name]), name
         return [list(row) for row in zip(*values.values())]
 END
   cat >stand-in/pyarrow/parquet.py <<'END'
@@ -316,7 +367,7 @@ END
   cat >compare.py <<'END'
 import json, sqlite3
 database = sqlite3.connect("one.db")
-for table in "counts", "quarantine", "records":
+for table in "counts", "quarantine", "records", "rows", "groups":
     with open("stand-in.parquet/%s.parquet" % table) as file:
         schema, rows = json.load(file)
     assert [name for name, _ in schema] == [column[1] for column in database.execute("PRAGMA table_info(%s)" % table)]
@@ -352,6 +403,12 @@ usage "select 'p\[', byte 3" 2 data --out x --select 'p['
 usage "profile: 'colours' is not" 2 data --out x --profile colours
 usage "limit: 'size=3' is not" 2 data --out x --limit size=3
 usage "sample: '5' is not" 2 data --out x --sample 5
+usage "study-sample: '5' is not" 2 data --out x --study-sample 5
+usage "fields: 'colour' is no field" 2 data --out x --fields url,colour
+usage "fields: 'url' is no field, or occurs twice" 2 data --out x --fields url,url
+usage "group-by: 'attr' is no field" 2 data --out x --group-by attr
+usage "rows-of is for" 2 data --out x --rows-of records
+usage "needs nothing: No such file" 2 data --out x --fields domain --suffixes nothing
 usage "no .warc" 1 one/units --out x
 echo '<p>a page' >page.html
 usage "page.html: no web archive" 2 page.html --out x

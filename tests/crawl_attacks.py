@@ -185,8 +185,10 @@ class Case:
             with open(os.path.join(folder, "data", f"{number}{ending}"), "wb") as file:
                 file.write(data)
         options = ["--limit", f"memory={LIMIT},depth={self.random.choice([100, 100000])},nodes={self.random.choice([50, 1000000])}"]
-        options += self.random.choice([[], ["--profile", "all", "--sample", "1/1", "--study-size", "300"], ["--profile", "errors,links"]])
+        options += self.random.choice([[], ["--profile", "all", "--study-sample", "1/1", "--study-size", "300"], ["--profile", "errors,links"]])
         options += self.random.choice([[], ["--records", "jsonl"], ["--select", "a[href], b", "--select", "p"]])
+        options += self.random.choice([[], ["--fields", "url,host,text,html,attr:href,url:href"], ["--sample", "0.5"],
+                                       ["--group-by", "tld,meta:a,header:b", "--rows-of", "records"]][:2 + 2 * ("--select" not in options)])
         options += self.random.choice([[], [], ["--unit-size", str(self.random.choice([1, 300, 20000]))]])
         self.options = ["data", "--progress", "none", *options]
         if "--unit-size" in options and options[-1] == "1" and sum(map(os.path.getsize, glob.glob(folder + "/data/*"))) > 60:
@@ -208,7 +210,7 @@ class Case:
 
     def results(self, out):
         found = {}
-        for name in "summary.json", "summary.md", "quarantine.jsonl":
+        for name in "summary.json", "summary.md", "quarantine.jsonl", "rows.jsonl", "groups.csv":
             path = os.path.join(self.folder, out, name)
             found[name] = open(path, "rb").read() if os.path.exists(path) else None
         return found
@@ -239,7 +241,7 @@ class Case:
         for name, count in problems.items():
             if reasons.get(name, 0) != count:
                 self.wrong.append(f"{count} problems {name}, and {reasons.get(name, 0)} lines")
-        over = sum(reasons.get(name, 0) for name in ("too-large", "body-too-large", "depth", "nodes", "memory", "attributes", "time", "killed"))
+        over = sum(reasons.get(name, 0) for name in ("too-large", "body-too-large", "depth", "nodes", "memory", "attributes", "time", "killed", "rows"))
         if counters.get("quarantined", 0) != over:
             self.wrong.append(f"{counters.get('quarantined', 0)} quarantined, and {over} lines")
 

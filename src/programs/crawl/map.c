@@ -24,6 +24,7 @@ hpar_status hp_map_create(hp_map **map, const hp_map_options *options, hp_tally 
   if (!status) status = hpar_selectors_create(&m->selectors);
   for (size_t i = 0; !status && i < options->selector_count; i++)
     status = hpar_selectors_add(m->selectors, options->selectors[i], strlen(options->selectors[i]), NULL);
+  if (!status && (options->fields || options->groups)) status = hp_rows_create(&m->rows, &m->options, tally);
   if (status) {
     hp_map_destroy(m);
     return status;
@@ -38,6 +39,7 @@ void hp_map_destroy(hp_map *m) {
   hpar_document_destroy(m->document);
   hpar_parser_destroy(m->parser);
   hpar_selectors_destroy(m->selectors);
+  hp_rows_destroy(m->rows);
   hp_http_memory_free(&m->memory);
   hp_free(m->other_elements.names);
   hp_free(m->other_elements.used);
@@ -95,6 +97,7 @@ static bool finish_sums(hp_map *m) {
                                [HP_SUM_TYPE_CONTINUATION] = {"records_continuation", 0},
                                [HP_SUM_TYPE_REVISIT] = {"records_revisit", 0},
                                [HP_SUM_TYPE_OTHER] = {"records_other", 0},
+                               [HP_SUM_NOT_SAMPLED] = {"records_not_sampled", 0},
                                [HP_SUM_PAGES] = {"pages", HP_PROFILE_ALL},
                                [HP_SUM_PAGE_BYTES] = {"page_bytes", HP_PROFILE_ALL},
                                [HP_SUM_NODES] = {"nodes", HP_PROFILE_SIZES},
@@ -136,9 +139,10 @@ hpar_status hp_map_finish(hp_map *m) {
                                                                                                     : HPAR_ERROR_MEMORY;
 }
 
-void hp_map_report_to(hp_map *m, const char *file, FILE *records, hp_map_refuse refuse, void *context) {
+void hp_map_report_to(hp_map *m, const char *file, FILE *records, FILE *rows, hp_map_refuse refuse, void *context) {
   m->file = file;
   m->records = records;
+  m->row_file = rows;
   m->refuse = refuse;
   m->context = context;
 }
@@ -184,12 +188,59 @@ static void refuse(hp_map *m, const hp_warc_record *record, const char *reason) 
   if (m->refuse) m->refuse(m->context, record, reason);
 }
 
-/* Chooses pages by the hash of their URL (FNV-1a), so that each unit has its part of the sample. */
-static bool is_sampled(const hp_map *m, hpar_string url) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ m->options.seed * UINT64_C(0x9E3779B97F4A7C15);
-  for (size_t i = 0; i < url.length; i++) hash = (hash ^ (unsigned char)url.bytes[i]) * UINT64_C(0x100000001b3);
+static uint64_t hash_text(uint64_t hash, hpar_string text) { /* FNV-1a */
+  for (size_t i = 0; i < text.length; i++) hash = (hash ^ (unsigned char)text.bytes[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+static uint64_t first_hash(const hp_map *m) {
+  return UINT64_C(0xcbf29ce484222325) ^ m->options.seed * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* Chooses pages by the hash of their URL, so that each unit has its part of the sample. */
+static bool is_studied(const hp_map *m, hpar_string url) {
+  uint64_t hash = hash_text(first_hash(m), url);
   hash ^= hash >> 32;
   return (hash * UINT64_C(0xD6E8FEB86659FD93) >> 32) % m->options.sample_of == 0;
+}
+
+/* Chooses records by the hash of their URL and date, which the records of one fetch share. */
+static bool is_sampled(const hp_map *m, const hp_warc_record *record) {
+  if (!m->options.share) return true;
+  uint64_t hash = hash_text(hash_text(hash_text(first_hash(m), record->uri), (hpar_string){" ", 1}), record->date);
+  hash = (hash ^ hash >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+  return (hash ^ hash >> 32) * UINT64_C(0xD6E8FEB86659FD93) < m->options.share;
+}
+
+/* Ends the rows of a record. Those above the limit of memory are left out. */
+static bool end_rows(hp_map *m, const hp_warc_record *record) {
+  hp_rows_result result = hp_rows_end(m->rows, m->row_file);
+  if (result != HP_ROWS_TOO_LARGE) return result == HP_ROWS_DONE;
+  refuse(m, record, "rows");
+  return count(m, "quarantined", 1);
+}
+
+/* Adds the row of a record that is no page. */
+static bool add_plain_row(hp_map *m, const hp_warc_record *record, const hp_http_message *message, hp_row_kind kind) {
+  if (!m->rows || m->options.selector_count || m->options.row_kind < kind) return true;
+  hp_row_source source = {.record = record, .message = message, .file = m->file};
+  hp_rows_begin(m->rows, &source);
+  hp_rows_add(m->rows, HPAR_NO_NODE, 0);
+  return end_rows(m, record);
+}
+
+/* Counts the matches of the selectors, and adds the rows. */
+static bool count_matches(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
+                          const hpar_study_stats *stats) {
+  hp_row_source source = {.record = record,
+                          .message = message->head.length ? message : NULL,
+                          .document = m->document,
+                          .encoding = stats->encoding,
+                          .file = m->file};
+  if (m->rows) hp_rows_begin(m->rows, &source);
+  if (m->options.selector_count && !hp_map_selectors(m)) return false;
+  if (m->rows && !m->options.selector_count) hp_rows_add(m->rows, hpar_document_html(m->document), 0);
+  return !m->rows || end_rows(m, record);
 }
 
 static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
@@ -237,9 +288,9 @@ static bool count_page(hp_map *m, const hp_warc_record *record, const hp_http_me
     m->sums[HP_SUM_TEXT_BYTES] += page->text_bytes;
   }
   if (fine && profiles & HP_PROFILE_ERRORS) fine = hp_map_errors(m);
-  if (fine && m->options.selector_count) fine = hp_map_selectors(m);
+  if (fine) fine = count_matches(m, record, message, stats);
   if (fine && m->options.records) fine = write_record(m, record, message, page, stats);
-  if (!fine || !(profiles & (HP_PROFILE_STATES | HP_PROFILE_SPECULATION)) || !is_sampled(m, page->url)) return fine;
+  if (!fine || !(profiles & (HP_PROFILE_STATES | HP_PROFILE_SPECULATION)) || !is_studied(m, page->url)) return fine;
   fine = count(m, "sampled_pages", 1);
   if (fine && profiles & HP_PROFILE_STATES) fine = hp_map_states(m, page);
   if (fine && profiles & HP_PROFILE_SPECULATION && page->length >= m->options.study_bytes)
@@ -301,6 +352,8 @@ static hpar_status take_response(hp_map *m, const hp_warc_record *record) {
     if (fine && message.problem == HP_HTTP_TOO_LARGE) fine = count(m, "quarantined", 1);
   } else if (fine && message.status == 200 && is_html(message.content_type, message.body)) {
     status = parse_page(m, record, &message);
+  } else if (fine) {
+    fine = add_plain_row(m, record, &message, HP_ROWS_OF_RESPONSES);
   }
   hp_http_memory_clear(&m->memory, KEPT_BODY);
   return fine ? status : HPAR_ERROR_MEMORY;
@@ -313,6 +366,10 @@ hpar_status hp_map_record(hp_map *m, const hp_warc_record *record) {
     bool fine = hp_tally_add_text(m->tally, HP_PROBLEMS, hp_warc_problem_name(record->problem), 1);
     if (fine && record->problem == HP_WARC_TOO_LARGE) fine = count(m, "quarantined", 1);
     return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
+  }
+  if (!is_sampled(m, record)) {
+    m->sums[HP_SUM_NOT_SAMPLED]++;
+    return HPAR_OK;
   }
   static const char *const types[] = {"warcinfo", "response",   "resource",     "request",
                                       "metadata", "conversion", "continuation", "revisit"};
@@ -327,7 +384,7 @@ hpar_status hp_map_record(hp_map *m, const hp_warc_record *record) {
     hp_http_message message = {.body = record->block};
     return parse_page(m, record, &message);
   }
-  return HPAR_OK;
+  return add_plain_row(m, record, NULL, HP_ROWS_OF_RECORDS) ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 /*** lines of JSON ***/

@@ -5,6 +5,7 @@
 
 #include "base/names.h"
 #include "programs/crawl/map.h"
+#include "programs/crawl/rows.h"
 #include "url/links.h"
 #include "url/url.h"
 
@@ -61,6 +62,7 @@ typedef enum hp_map_sum {
   HP_SUM_TYPE_CONTINUATION,
   HP_SUM_TYPE_REVISIT,
   HP_SUM_TYPE_OTHER,
+  HP_SUM_NOT_SAMPLED,
   HP_SUM_PAGES,
   HP_SUM_PAGE_BYTES,
   HP_SUM_NODES,
@@ -122,6 +124,7 @@ struct hp_map {
   hpar_parser *parser;
   hpar_document *document;
   hpar_selectors *selectors;
+  hp_rows *rows; /* NULL: none are wanted */
   hp_http_memory memory;
   uint64_t page; /* the number of pages so far */
   hp_map_element elements[HP_KNOWN_ATOMS];
@@ -139,7 +142,7 @@ struct hp_map {
   char *url;
   size_t url_capacity;
   const char *file;
-  FILE *records;
+  FILE *records, *row_file;
   hp_map_refuse refuse;
   void *context;
 };

@@ -88,6 +88,7 @@ static bool add_name(const hp_map *m, uint32_t index, hp_map_name *n, uint32_t c
   uint32_t version = all->version + (pages ? pages->version : 0);
   if (!n->version || n->version != version) {
     hp_name name = hp_atom_name(&m->document->atoms, index + HP_KNOWN_ATOMS);
+    if (name.length > HP_TALLY_KEY_BYTES) name.length = HP_TALLY_KEY_BYTES;
     n->entry = hp_tally_table_entry(all, name.bytes, name.length);
     n->paging = pages ? hp_tally_table_entry(pages, name.bytes, name.length) : 0;
     n->version = all->version + (pages ? pages->version : 0);
@@ -255,22 +256,28 @@ bool hp_map_errors(hp_map *m) {
   return fine && (!count || hp_tally_add_text(m->tally, HP_COUNTERS, "pages_with_parse_errors", 1));
 }
 
+typedef struct matches {
+  uint64_t *counts; /* by selector */
+  hp_rows *rows;    /* or NULL */
+} matches;
+
 static hpar_status take_match(hpar_node element, uint32_t selector, void *context) {
-  (void)element;
-  ((uint64_t *)context)[selector]++;
+  const matches *m = context;
+  m->counts[selector]++;
+  if (m->rows) hp_rows_add(m->rows, element, selector);
   return HPAR_OK;
 }
 
 bool hp_map_selectors(hp_map *m) {
   size_t count = m->options.selector_count;
-  uint64_t *matches = hp_allocate_zeroed(count * sizeof *matches);
-  if (!matches) return false;
-  bool fine = !hpar_select(m->selectors, m->document, hpar_document_root(m->document), NULL, take_match, matches);
+  matches found = {hp_allocate_zeroed(count * sizeof *found.counts), m->rows};
+  if (!found.counts) return false;
+  bool fine = !hpar_select(m->selectors, m->document, hpar_document_root(m->document), NULL, take_match, &found);
   for (size_t i = 0; fine && i < count; i++) {
     const char *text = m->options.selectors[i];
-    fine = hp_tally_add_text(m->tally, HP_SELECTORS, text, matches[i]) &&
-           (!matches[i] || hp_tally_add_text(m->tally, HP_SELECTOR_PAGES, text, 1));
+    fine = hp_tally_add_text(m->tally, HP_SELECTORS, text, found.counts[i]) &&
+           (!found.counts[i] || hp_tally_add_text(m->tally, HP_SELECTOR_PAGES, text, 1));
   }
-  hp_free(matches);
+  hp_free(found.counts);
   return fine;
 }

@@ -47,6 +47,8 @@ static const struct {
     [HP_PREDICTORS] = {"predictors", HP_TALLY_SUM},
     [HP_ASSUMPTIONS] = {"wrong_assumptions", HP_TALLY_SUM},
     [HP_PROJECTIONS] = {"projections", HP_TALLY_SUM},
+    [HP_GROUPS] = {"groups", HP_TALLY_EXACT},
+    [HP_GROUP_PAGES] = {"pages_by_group", HP_TALLY_EXACT},
 };
 
 const char *hp_family_name(hp_family family) { return families[family].name; }
@@ -94,7 +96,6 @@ static bool grow(hp_tally_table *t) {
 }
 
 uint32_t hp_tally_table_entry(hp_tally_table *t, const char *key, size_t length) {
-  if (length > HP_TALLY_KEY_BYTES) length = HP_TALLY_KEY_BYTES;
   if (!t->capacity) hp_hash_open();
   if (t->count >= t->capacity / 2 && !grow(t)) return HP_TALLY_NO_ENTRY;
   uint32_t hash = hash_of(key, length);
@@ -115,6 +116,10 @@ bool hp_tally_table_add(hp_tally_table *t, const char *key, size_t length, uint6
   if (entry == HP_TALLY_NO_ENTRY) return false;
   t->entries[entry].count += count;
   return true;
+}
+
+uint64_t hp_tally_table_count(const hp_tally_table *t, const char *key, size_t length) {
+  return t->capacity ? place_of(t, key, length, hash_of(key, length))->count : 0;
 }
 
 void hp_tally_table_free(hp_tally_table *t) {
@@ -159,6 +164,7 @@ bool hp_tally_settle(hp_tally *tally, hp_family family) {
 }
 
 bool hp_tally_add(hp_tally *tally, hp_family family, const char *key, size_t length, uint64_t count) {
+  if (length > HP_TALLY_KEY_BYTES) length = HP_TALLY_KEY_BYTES;
   return hp_tally_table_add(&tally->tables[family], key, length, count) && hp_tally_settle(tally, family);
 }
 
@@ -213,9 +219,7 @@ void hp_tally_free(hp_tally *tally) {
 }
 
 uint64_t hp_tally_count(const hp_tally *tally, hp_family family, const char *key) {
-  const hp_tally_table *t = &tally->tables[family];
-  size_t length = strlen(key);
-  return t->capacity ? place_of(t, key, length, hash_of(key, length))->count : 0;
+  return hp_tally_table_count(&tally->tables[family], key, strlen(key));
 }
 
 static int compare_keys(const hp_tally_entry *a, const hp_tally_entry *b) {

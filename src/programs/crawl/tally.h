@@ -19,7 +19,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum hp_tally_rule { HP_TALLY_SUM, HP_TALLY_TOP, HP_TALLY_HISTOGRAM } hp_tally_rule;
+typedef enum hp_tally_rule {
+  HP_TALLY_SUM,
+  HP_TALLY_TOP,
+  HP_TALLY_EXACT, /* an open set of keys, all of which are kept */
+  HP_TALLY_HISTOGRAM
+} hp_tally_rule;
 
 typedef enum hp_family {
   HP_COUNTERS,
@@ -59,6 +64,8 @@ typedef enum hp_family {
   HP_PREDICTORS,
   HP_ASSUMPTIONS,
   HP_PROJECTIONS,
+  HP_GROUPS,
+  HP_GROUP_PAGES,
   HP_FAMILIES
 } hp_family;
 
@@ -115,6 +122,8 @@ uint64_t hp_histogram_bucket(uint64_t value);
 
 enum { HP_TALLY_NO_ENTRY = UINT32_MAX };
 
+/* Tables keep keys of any length. */
+uint64_t hp_tally_table_count(const hp_tally_table *table, const char *key, size_t length);
 /* Returns the index of the entry of a key, which is new or has a count. The index is valid while
  * the version of the table is unchanged. Returns HP_TALLY_NO_ENTRY if no memory is left. */
 uint32_t hp_tally_table_entry(hp_tally_table *table, const char *key, size_t length);

@@ -1,6 +1,7 @@
 #include "programs/crawl/unit.h"
 
 #include "base/memory.h"
+#include "programs/crawl/rows.h"
 #include "programs/crawl/sha256.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ typedef struct run {
   const hp_unit_job *job;
   hp_tally tally;
   hp_map *map;
-  hp_new_file records;
+  hp_new_file records, rows;
   char *refusals; /* lines */
   size_t refusals_length;
   FILE *refusals_file;
@@ -204,18 +205,27 @@ static hp_unit_result write_results(run *r) {
     fine = hp_tally_add_text(&r->tally, HP_COUNTERS, "refusals_without_line", r->refusal_count - MAX_REFUSALS);
   if (!fine) return HP_UNIT_MEMORY;
   if (r->records.file && !hp_new_file_finish(&r->records)) return fail(r->job, HP_UNIT_OUTPUT, "");
+  if (r->rows.file && !hp_new_file_finish(&r->rows)) return fail(r->job, HP_UNIT_OUTPUT, "");
   return write_unit(r) ? HP_UNIT_DONE : fail(r->job, HP_UNIT_OUTPUT, "");
+}
+
+static bool open_file(const run *r, hp_new_file *file, const char *folder, const char *ending) {
+  char name[96];
+  snprintf(name, sizeof name, "%s/%s.%s", folder, r->job->unit->id, ending);
+  return hp_new_file_open(file, r->job->folder, name);
 }
 
 static hp_unit_result run_open(run *r, int file) {
   const hp_unit_job *job = r->job;
-  if (hp_map_create(&r->map, job->options, &r->tally)) return HP_UNIT_MEMORY;
-  if (job->folder && job->options->records) {
-    char name[96];
-    snprintf(name, sizeof name, "records/%s.jsonl", job->unit->id);
-    if (!hp_new_file_open(&r->records, job->folder, name)) return fail(job, HP_UNIT_OUTPUT, "");
-  }
-  hp_map_report_to(r->map, job->unit->path, r->records.file, refuse, r);
+  const hp_map_options *options = job->options;
+  hpar_status status = hp_map_create(&r->map, options, &r->tally);
+  if (status == HPAR_ERROR_ARGUMENT)
+    return fail(job, HP_UNIT_UNSUPPORTED, "the public suffix list is not that of the plan");
+  if (status) return HP_UNIT_MEMORY;
+  if (job->folder && ((options->records && !open_file(r, &r->records, "records", "jsonl")) ||
+                      (options->fields && !open_file(r, &r->rows, "rows", hp_row_ending(options->row_format)))))
+    return fail(job, HP_UNIT_OUTPUT, "");
+  hp_map_report_to(r->map, job->unit->path, r->records.file, r->rows.file, refuse, r);
   hp_unit_result result = read_file(r, file);
   if (!result && hp_map_finish(r->map)) result = HP_UNIT_MEMORY;
   return result || !job->folder ? result : write_results(r);
@@ -230,6 +240,7 @@ hp_unit_result hp_unit_run(const hp_unit_job *job) {
   hp_unit_result result = r.refusals_file ? run_open(&r, file) : HP_UNIT_MEMORY;
   hp_map_destroy(r.map);
   hp_new_file_drop(&r.records);
+  hp_new_file_drop(&r.rows);
   if (r.refusals_file) fclose(r.refusals_file);
   free(r.refusals);
   hp_tally_free(&r.tally);

@@ -1,9 +1,12 @@
 /* hpar crawl: counts the properties of the pages in web archives. */
 
 #include "programs/hpar/crawl.h"
+#include "programs/crawl/rows.h"
+#include "programs/crawl/suffixes.h"
 #include "programs/hpar/machine.h"
 #include "programs/hpar/options.h"
 
+#include <errno.h>
 #include <hpar/study.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +21,13 @@ enum {
   PROFILE,
   SELECT,
   LIMIT,
+  FIELDS,
+  ROWS,
+  ROWS_OF,
+  GROUP_BY,
+  SUFFIXES,
   SAMPLE,
+  STUDY_SAMPLE,
   SEED,
   STUDY,
   RECORDS,
@@ -37,16 +46,27 @@ static const hp_option options[] = {
      "what runs the units (threads); parallel: print the lines for GNU\nparallel"},
     {SCHEDULER, "scheduler", "ADDRESS", "the scheduler of Dask, as tcp://HOST:PORT (default: start one here)"},
     {PROFILE, "profile", "LIST",
-     "what to count: all, or some of sizes,encodings,elements,links,text,\nerrors,states,speculation "
+     "what to count: all, none, or some of sizes,encodings,elements,links,\ntext,errors,states,speculation "
      "(sizes,encodings,elements,links,text)"},
     {SELECT, "select", "SELECTOR", "also count the matches of this CSS selector; may be repeated"},
+    {FIELDS, "fields", "LIST",
+     "write a row for each match, or without --select for each page: some of\n"
+     "url,host,domain,tld,date,year,month,status,type,record-type,encoding,\n"
+     "language,title,bytes,digest,file,offset,meta:NAME,header:NAME,warc:NAME\n"
+     "of the page; selector,tag,text,content,html,attr:NAME of the element;\n"
+     "url,host,domain,tld:NAME of the link in its attribute NAME"},
+    {ROWS, "rows", "jsonl|csv|tsv", "the format of DIR/rows.jsonl, rows.csv or rows.tsv (jsonl)"},
+    {GROUP_BY, "group-by", "LIST", "count the rows and their pages by these fields, in DIR/groups.csv"},
+    {ROWS_OF, "rows-of", "pages|responses|records", "what has a row without --select (pages)"},
+    {SUFFIXES, "suffixes", "FILE",
+     "the public suffix list for the field domain (default: that of\nDebian's package publicsuffix)"},
     {LIMIT, "limit", "LIST",
      "limits of a record: time=2s,nodes=5000000,depth=512,memory=256M\n(memory=1G). Records above a limit go to "
      "quarantine.jsonl"},
-    {SAMPLE, "sample", "1/N",
-     "the share of pages that --profile states and speculation count (1/100);\nall other counts and --records have "
-     "every page"},
-    {SEED, "seed", "N", "the seed of the sample (1)"},
+    {SAMPLE, "sample", "SHARE", "read only this share of the records, as 0.001 or 1/1000 (1/1)"},
+    {STUDY_SAMPLE, "study-sample", "1/N",
+     "the share of pages that --profile states and speculation count (1/100);\nall other counts have every page"},
+    {SEED, "seed", "N", "the seed of the samples (1)"},
     {STUDY, "study-size", "BYTES", "the least size of a page for speculation (65536)"},
     {RECORDS, "records", "jsonl", "write a line of JSON for each page to DIR/records"},
     {UNIT_SIZE, "unit-size", "BYTES", "divide larger files into units of this size (0: a unit is a file)"},
@@ -98,6 +118,22 @@ static bool read_amount(const char *text, bool is_time, uint64_t *amount) {
   return false;
 }
 
+/* Reads "0.001" or "1/1000" as a part of 2^64; 0 is all. */
+static bool read_share(const char *text, uint64_t *share) {
+  char *end;
+  double value = strtod(text, &end);
+  if (*end == '/') {
+    const char *divisor = end + 1;
+    double by = strtod(divisor, &end);
+    if (end == divisor || !(by > 0)) return false;
+    value /= by;
+  }
+  if (end == text || *end || !(value > 0) || value > 1) return false;
+  double part = value * 18446744073709551616.0;
+  *share = value == 1 ? 0 : part < 1 ? 1 : (uint64_t)part;
+  return true;
+}
+
 /* Calls `take` for each item of a list with commas. Returns false at the first item that it
  * refuses. */
 static bool each_item(hp_crawl *c, const char *list, bool (*take)(hp_crawl *c, char *item)) {
@@ -109,6 +145,7 @@ static bool each_item(hp_crawl *c, const char *list, bool (*take)(hp_crawl *c, c
 }
 
 static bool take_profile(hp_crawl *c, char *item) {
+  if (!strcmp(item, "none")) return true;
   if (!strcmp(item, "all")) c->map.profiles = HP_PROFILE_ALL;
   for (int i = 0; i < PROFILES; i++) {
     if (strcmp(item, profile_names[i])) continue;
@@ -146,9 +183,25 @@ static int add_selector(hp_crawl *c, const char *text) {
   return grown[c->map.selector_count++] ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
 }
 
+/* Sets a list of columns. */
+static int set_columns(const char *option, const char *value, char **list) {
+  hp_columns columns;
+  const char *wrong;
+  bool fine = hp_columns_read(&columns, value, &wrong) && columns.count;
+  int code = fine || (!wrong && columns.text) ? -1 : HP_EXIT_USAGE;
+  if (!fine)
+    code = hp_bad_usage(&command, "--%s: '%s' is no field, or occurs twice; see --help", option, wrong ? wrong : value);
+  hp_columns_free(&columns);
+  if (code >= 0) return code;
+  free(*list);
+  *list = strdup(value);
+  return *list ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+}
+
 typedef struct request {
   hp_crawl crawl;
   const char *database, *parquet;
+  const char *suffixes;
   bool profiled;
   const char **operands;
   size_t operand_count;
@@ -156,7 +209,9 @@ typedef struct request {
 
 static int take_option(request *r, const hp_arguments *arguments, int id) {
   static const char *const engines[] = {"threads", "dask", "slurm", "parallel", NULL};
-  static const char *const progresses[] = {"auto", "json", "none", NULL}, *const formats[] = {"jsonl", NULL};
+  static const char *const progresses[] = {"auto", "json", "none", NULL}, *const records[] = {"jsonl", NULL};
+  static const char *const formats[] = {"jsonl", "csv", "tsv", NULL};
+  static const char *const kinds[] = {"pages", "responses", "records", NULL};
   hp_crawl *c = &r->crawl;
   const char *value = arguments->value;
   uint64_t amount = 0;
@@ -179,18 +234,31 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
       return each_item(c, value, take_profile)
                  ? -1
                  : bad_value("profile", value,
-                             "all or a list of sizes,encodings,elements,links,text,errors,states,speculation");
+                             "all, none or a list of sizes,encodings,elements,links,text,errors,states,speculation");
     case SELECT: return add_selector(c, value);
     case LIMIT:
       return each_item(c, value, take_limit) ? -1 : bad_value("limit", value, "a list as in time=2s,memory=256M");
+    case FIELDS: return set_columns("fields", value, &c->map.fields);
+    case GROUP_BY: return set_columns("group-by", value, &c->map.groups);
+    case ROWS:
+      if (!hp_value_word(arguments, formats, &index)) return HP_EXIT_USAGE;
+      c->map.row_format = (hp_row_format)index;
+      return -1;
+    case ROWS_OF:
+      if (!hp_value_word(arguments, kinds, &index)) return HP_EXIT_USAGE;
+      c->map.row_kind = (hp_row_kind)index;
+      return -1;
+    case SUFFIXES: r->suffixes = value; return -1;
     case SAMPLE:
+      return read_share(value, &c->map.share) ? -1 : bad_value("sample", value, "a share as in 0.001 or 1/1000");
+    case STUDY_SAMPLE:
       if (strncmp(value, "1/", 2) || !read_amount(value + 2, false, &c->map.sample_of))
-        return bad_value("sample", value, "a share as in 1/100");
+        return bad_value("study-sample", value, "a share as in 1/100");
       return -1;
     case SEED: return hp_value_number(arguments, 0, UINT64_MAX, &c->map.seed) ? -1 : HP_EXIT_USAGE;
     case STUDY: return hp_value_number(arguments, 1, HPAR_MAX_INPUT, &c->map.study_bytes) ? -1 : HP_EXIT_USAGE;
     case RECORDS:
-      if (!hp_value_word(arguments, formats, &index)) return HP_EXIT_USAGE;
+      if (!hp_value_word(arguments, records, &index)) return HP_EXIT_USAGE;
       c->map.records = true;
       return -1;
     case UNIT_SIZE:
@@ -262,7 +330,32 @@ static int export_results(request *r) {
                      : hp_crawl_export(r->operands[1], "parquet", r->parquet);
 }
 
-static int check_request(const request *r) {
+/* Finds the public suffix list, if a column needs it. */
+static int find_suffixes(request *r) {
+  static const char usual[] = "/usr/share/publicsuffix/public_suffix_list.dat";
+  hp_map_options *map = &r->crawl.map;
+  const char *const lists[] = {map->fields, map->groups}, *wrong, *path = r->suffixes ? r->suffixes : usual;
+  bool needed = false;
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    hp_columns columns;
+    hp_columns_read(&columns, lists[i], &wrong);
+    needed = needed || hp_columns_need_suffixes(&columns);
+    hp_columns_free(&columns);
+  }
+  if (!needed) return -1;
+  hp_suffixes suffixes;
+  hpar_status status = hp_suffixes_read(&suffixes, path, map->suffix_digest);
+  hp_suffixes_free(&suffixes);
+  if (status == HPAR_ERROR_IO) {
+    hp_complain("crawl: the field domain needs %s: %s; apt install publicsuffix, or name another with --suffixes", path,
+                strerror(errno));
+    return HP_EXIT_USAGE;
+  }
+  map->suffixes = status ? NULL : realpath(path, NULL);
+  return map->suffixes ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+}
+
+static int check_request(request *r) {
   const hp_crawl *c = &r->crawl;
   if (!r->operand_count) return hp_bad_usage(&command, "name an INPUT");
   if (!c->folder) return hp_bad_usage(&command, "name the folder of the results with --out DIR");
@@ -270,7 +363,10 @@ static int check_request(const request *r) {
     hp_complain("crawl: this build has no parallel parser; leave states and speculation out of --profile");
     return HP_EXIT_USAGE;
   }
-  return hp_crawl_check_engine(c);
+  if (c->map.row_kind && (c->map.selector_count || !(c->map.fields || c->map.groups)))
+    return hp_bad_usage(&command, "--rows-of is for --fields and --group-by without --select");
+  int code = find_suffixes(r);
+  return code < 0 ? hp_crawl_check_engine(c) : code;
 }
 
 static int crawl(request *r) {

@@ -166,13 +166,30 @@ typedef struct field {
   uint64_t *value;
 } field;
 
-enum { FIELDS = 8 };
+enum { FIELDS = 9, TEXTS = 3 };
 
 static void list_fields(hp_map_options *o, uint64_t *profiles, field fields[FIELDS]) {
   const field all[FIELDS] = {
       {"profiles", profiles}, {"memory", &o->memory},       {"time_ns", &o->time_ns}, {"nodes", &o->nodes},
-      {"depth", &o->depth},   {"sample_of", &o->sample_of}, {"seed", &o->seed},       {"study_bytes", &o->study_bytes}};
+      {"depth", &o->depth},   {"sample_of", &o->sample_of}, {"seed", &o->seed},       {"study_bytes", &o->study_bytes},
+      {"share", &o->share}};
   memcpy(fields, all, sizeof all);
+}
+
+typedef struct text {
+  const char *name;
+  char **value;
+} text;
+
+static void list_texts(hp_map_options *o, text texts[TEXTS]) {
+  const text all[TEXTS] = {{"fields", &o->fields}, {"groups", &o->groups}, {"suffixes", &o->suffixes}};
+  memcpy(texts, all, sizeof all);
+}
+
+static void write_text(FILE *file, const char *name, const char *value) {
+  fprintf(file, "option\t%s\t", name);
+  hp_write_escaped(file, value, strlen(value));
+  fputc('\n', file);
 }
 
 static void write_options(FILE *file, const hp_crawl *c) {
@@ -181,12 +198,14 @@ static void write_options(FILE *file, const hp_crawl *c) {
   field fields[FIELDS];
   list_fields(&map, &profiles, fields);
   for (int i = 0; i < FIELDS; i++) fprintf(file, "option\t%s\t%" PRIu64 "\n", fields[i].name, *fields[i].value);
-  fprintf(file, "option\trecords\t%d\n", map.records);
-  for (size_t i = 0; i < map.selector_count; i++) {
-    fputs("option\tselect\t", file);
-    hp_write_escaped(file, map.selectors[i], strlen(map.selectors[i]));
-    fputc('\n', file);
-  }
+  fprintf(file, "option\trecords\t%d\noption\trow_format\t%d\noption\trow_kind\t%d\n", map.records, map.row_format,
+          map.row_kind);
+  text texts[TEXTS];
+  list_texts(&map, texts);
+  for (int i = 0; i < TEXTS; i++)
+    if (*texts[i].value) write_text(file, texts[i].name, *texts[i].value);
+  if (*map.suffix_digest) write_text(file, "suffix_digest", map.suffix_digest);
+  for (size_t i = 0; i < map.selector_count; i++) write_text(file, "select", map.selectors[i]);
 }
 
 static bool read_option(hp_crawl *c, const char *name, const char *value) {
@@ -197,6 +216,13 @@ static bool read_option(hp_crawl *c, const char *name, const char *value) {
     if (!strcmp(name, fields[i].name)) *fields[i].value = strtoull(value, NULL, 10);
   c->map.profiles = (unsigned)profiles;
   if (!strcmp(name, "records")) c->map.records = *value == '1';
+  if (!strcmp(name, "row_format")) c->map.row_format = (hp_row_format)atoi(value);
+  if (!strcmp(name, "row_kind")) c->map.row_kind = (hp_row_kind)atoi(value);
+  if (!strcmp(name, "suffix_digest")) snprintf(c->map.suffix_digest, sizeof c->map.suffix_digest, "%s", value);
+  text texts[TEXTS];
+  list_texts(&c->map, texts);
+  for (int i = 0; i < TEXTS; i++)
+    if (!strcmp(name, texts[i].name)) return (*texts[i].value = strdup(value));
   if (strcmp(name, "select")) return true;
   char **grown = realloc(c->selectors, (c->map.selector_count + 1) * sizeof *grown);
   if (!grown) return false;
@@ -317,7 +343,8 @@ int hp_crawl_write_plan(hp_crawl *c) {
   }
   hp_new_file out;
   if (!make_folder(c->folder, "") || !make_folder(c->folder, "units") ||
-      (c->map.records && !make_folder(c->folder, "records")) || !hp_new_file_open(&out, c->folder, "plan.tsv")) {
+      (c->map.records && !make_folder(c->folder, "records")) || (c->map.fields && !make_folder(c->folder, "rows")) ||
+      !hp_new_file_open(&out, c->folder, "plan.tsv")) {
     hp_complain("%s: cannot be written: %s; name another folder", c->folder, strerror(errno));
     return HP_EXIT_FAILED;
   }
@@ -328,6 +355,7 @@ int hp_crawl_write_plan(hp_crawl *c) {
   }
   remove_temporary(c->folder, "units");
   remove_temporary(c->folder, "records");
+  remove_temporary(c->folder, "rows");
   bool fine = write_lines(out.file, c);
   if (fine && hp_new_file_finish(&out)) return -1;
   hp_new_file_drop(&out);
@@ -405,5 +433,8 @@ void hp_crawl_free(hp_crawl *c) {
   for (size_t i = 0; i < c->map.selector_count; i++) free(c->selectors[i]);
   free(c->units);
   free(c->selectors);
+  free(c->map.fields);
+  free(c->map.groups);
+  free(c->map.suffixes);
   if (c->lock >= 0) close(c->lock);
 }

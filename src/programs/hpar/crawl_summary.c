@@ -1,6 +1,7 @@
 /* The summary of a crawl: the sums of all units as JSON and as Markdown, and the records that the
  * results leave out. The bytes depend on the inputs and the options only. */
 
+#include "programs/crawl/rows.h"
 #include "programs/hpar/crawl.h"
 #include "programs/hpar/json.h"
 
@@ -16,6 +17,7 @@ typedef struct reduction {
   const hp_crawl *crawl;
   hp_unit_results results;
   size_t done;
+  bool *has_results; /* by unit */
 } reduction;
 
 /*** histograms ***/
@@ -90,7 +92,7 @@ static bool write_histogram(hp_json *json, const hp_tally_table *t) {
 
 static bool write_keyed(hp_json *json, const hp_tally *tally, hp_family family) {
   const hp_tally_table *t = &tally->tables[family];
-  bool top = hp_family_rule(family) == HP_TALLY_TOP;
+  bool top = hp_family_rule(family) != HP_TALLY_SUM;
   const hp_tally_entry **sorted = hp_tally_sorted(tally, family, top);
   if (!sorted) return false;
   hp_json_open(json, '{');
@@ -130,6 +132,10 @@ static void write_options(hp_json *json, const hp_map_options *o) {
   hp_json_number_member(json, "sample_of", o->sample_of);
   hp_json_number_member(json, "seed", o->seed);
   hp_json_number_member(json, "study_bytes", o->study_bytes);
+  hp_json_number_member(json, "share", o->share);
+  hp_json_text_member(json, "fields", o->fields);
+  hp_json_text_member(json, "groups", o->groups);
+  hp_json_number_member(json, "row_kind", o->row_kind);
   hp_json_key(json, "selectors");
   hp_json_open(json, '[');
   for (size_t i = 0; i < o->selector_count; i++) hp_json_text(json, o->selectors[i]);
@@ -196,7 +202,8 @@ static const share shares[HP_FAMILIES] = {[HP_COUNTERS] = NO_SHARE,
                                           [HP_FIRST_TABLE_TAGS] = SHARE_OF_PREFIX,
                                           [HP_SWITCHES] = SHARE_OF_PREFIX,
                                           [HP_FORMATTING_LISTS] = NO_SHARE,
-                                          [HP_PREDICTORS] = NO_SHARE};
+                                          [HP_PREDICTORS] = NO_SHARE,
+                                          [HP_GROUP_PAGES] = NO_SHARE};
 
 /* Returns the sum of the counts whose keys have the first `prefix` bytes of this one. */
 static uint64_t sum_of(const hp_tally_table *t, const hp_tally_entry *e, size_t prefix) {
@@ -323,6 +330,72 @@ static bool write_quarantine(FILE *file, const reduction *r) {
   return true;
 }
 
+/*** rows and groups ***/
+
+static bool append_file(FILE *to, const char *path) {
+  char bytes[1 << 16];
+  FILE *from = fopen(path, "rbe");
+  if (!from) return false;
+  size_t got;
+  while ((got = fread(bytes, 1, sizeof bytes, from)) > 0) fwrite(bytes, 1, got, to);
+  bool fine = !ferror(from);
+  fclose(from);
+  return fine;
+}
+
+/* Joins the rows of all units that have results. Returns false after a message. */
+static bool write_rows(const reduction *r) {
+  const hp_crawl *c = r->crawl;
+  const char *ending = hp_row_ending(c->map.row_format), *wrong;
+  char name[16], path[4096];
+  hp_new_file out;
+  hp_columns columns;
+  snprintf(name, sizeof name, "rows.%s", ending);
+  bool fine = hp_columns_read(&columns, c->map.fields, &wrong) && hp_new_file_open(&out, c->folder, name);
+  if (fine && c->map.row_format) {
+    hp_rows_write_head(out.file, &columns, c->map.row_format);
+    fputc('\n', out.file);
+  }
+  hp_columns_free(&columns);
+  for (size_t i = 0; fine && i < c->unit_count; i++) {
+    if (!r->has_results[i]) continue;
+    snprintf(path, sizeof path, "%s/rows/%s.%s", c->folder, c->units[i].id, ending);
+    if (append_file(out.file, path)) continue;
+    hp_complain("%s: cannot be read: %s; remove %s/units/%s.tsv, and add --resume", path, strerror(errno), c->folder,
+                c->units[i].id);
+    hp_new_file_drop(&out);
+    return false;
+  }
+  if (fine && hp_new_file_finish(&out)) return true;
+  int error = errno;
+  hp_complain("%s/%s: cannot be written: %s; %s", c->folder, name, strerror(error), hp_crawl_remedy(error));
+  return false;
+}
+
+/* A line has the values of a group, its rows and the records that have them. */
+static bool write_groups(FILE *file, const reduction *r) {
+  hp_columns columns;
+  const char *wrong;
+  const hp_tally *tally = &r->results.tally;
+  const hp_tally_entry **sorted = hp_tally_sorted(tally, HP_GROUPS, true);
+  bool fine = hp_columns_read(&columns, r->crawl->map.groups, &wrong) && sorted;
+  if (fine) hp_rows_write_head(file, &columns, HP_ROWS_CSV);
+  if (fine) fputs(",rows,pages\n", file);
+  for (uint32_t i = 0; fine && i < tally->tables[HP_GROUPS].count; i++) {
+    const hp_tally_entry *e = sorted[i];
+    for (const char *at = e->key, *end = e->key + e->length, *tab; at; at = tab ? tab + 1 : NULL) {
+      tab = memchr(at, '\t', (size_t)(end - at));
+      hp_write_cell(file, at, (size_t)((tab ? tab : end) - at), HP_ROWS_CSV);
+      fputc(',', file);
+    }
+    fprintf(file, "%llu,%llu\n", (unsigned long long)e->count,
+            (unsigned long long)hp_tally_table_count(&tally->tables[HP_GROUP_PAGES], e->key, e->length));
+  }
+  hp_columns_free(&columns);
+  hp_free(sorted);
+  return fine;
+}
+
 /*** all files ***/
 
 static bool write_file(const reduction *r, const char *name, bool (*write)(FILE *file, const reduction *r)) {
@@ -339,25 +412,29 @@ static bool write_file(const reduction *r, const char *name, bool (*write)(FILE 
   return false;
 }
 
-int hp_crawl_reduce(const hp_crawl *c) {
-  reduction r = {.crawl = c};
-  int code = HP_EXIT_FINE;
-  for (size_t i = 0; i < c->unit_count; i++) {
-    hpar_status status = hp_unit_read(&c->units[i], c->folder, &r.results);
-    if (!status) {
-      r.done++;
-      continue;
-    }
-    code = HP_EXIT_FAILED;
-    if (status == HPAR_ERROR_MEMORY) {
-      hp_unit_results_free(&r.results);
-      return hp_complain_status(NULL, status);
-    }
-    hp_complain("%s: has no complete results (unit %zu); run the command again with --resume",
-                hp_shown_name(c->units[i].path), i);
+/* Adds the results of the units that have some. Returns false if no memory is left. */
+static bool add_units(reduction *r) {
+  const hp_crawl *c = r->crawl;
+  for (size_t i = 0; r->has_results && i < c->unit_count; i++) {
+    hpar_status status = hp_unit_read(&c->units[i], c->folder, &r->results);
+    if (status == HPAR_ERROR_MEMORY) return false;
+    r->has_results[i] = !status;
+    r->done += !status;
+    if (status)
+      hp_complain("%s: has no complete results (unit %zu); run the command again with --resume",
+                  hp_shown_name(c->units[i].path), i);
   }
-  bool fine = hp_tally_limit(&r.results.tally) && write_file(&r, "quarantine.jsonl", write_quarantine) &&
-              write_file(&r, "summary.md", write_markdown) && write_file(&r, "summary.json", write_json);
+  return r->has_results && hp_tally_limit(&r->results.tally);
+}
+
+int hp_crawl_reduce(const hp_crawl *c) {
+  reduction r = {.crawl = c, .has_results = calloc(c->unit_count + 1, sizeof *r.has_results)};
+  bool fine = add_units(&r);
+  if (!fine) hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  fine = fine && write_file(&r, "quarantine.jsonl", write_quarantine) &&
+         (!c->map.groups || write_file(&r, "groups.csv", write_groups)) && (!c->map.fields || write_rows(&r)) &&
+         write_file(&r, "summary.md", write_markdown) && write_file(&r, "summary.json", write_json);
   hp_unit_results_free(&r.results);
-  return fine ? code : HP_EXIT_FAILED;
+  free(r.has_results);
+  return fine && r.done == c->unit_count ? HP_EXIT_FINE : HP_EXIT_FAILED;
 }
