@@ -173,6 +173,63 @@ static void test_long_sheet(void) {
   buffer_free(&expected);
 }
 
+/* A piece may end anywhere in a comment, a string or a URL, but not in an escape or in the end of
+ * the comment. */
+static void test_divided_sheet(void) {
+  static const struct {
+    const char *before, *after, *expected; /* after */
+  } cases[] = {
+      {"/*", "*/a{b:url(c)}", "*/a{b:url(http://x.y/d/c)}"},
+      {"/*", "/*/a{b:url(c)}", "/*/a{b:url(http://x.y/d/c)}"},
+      {"a{b:\"", "\\\" url(d)\";c:url(e)}", "\\\" url(d)\";c:url(http://x.y/d/e)}"},
+      {"a{b:\"", "\\\\\"/**/url(d)}", "\\\\\"/**/url(http://x.y/d/d)}"},
+      {"a{b:\"", "\\e9\n url(d)\";c:url(e)}", "\\e9\n url(d)\";c:url(http://x.y/d/e)}"},
+      {"a{b:url(", "\\) url(d));c:url(e)}", "\\) url(d));c:url(http://x.y/d/e)}"},
+  };
+  const hpar_action action = {.kind = HPAR_ACTION_REBASE_URLS, .value = string_of("http://x.y/d/p")};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "style", .actions = &action, .action_count = 1};
+  hpar_rules *rules = compile(&rule, 1);
+  buffer text = {0}, expected = {0};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int fill = 20; fill < 40; fill++) {
+      const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .max_text = 35};
+      buffer_clear(&text);
+      buffer_clear(&expected);
+      buffer_format(&text, "<style>%s%*sx%s</style>", cases[i].before, i == 5 ? 0 : fill, "", cases[i].after);
+      buffer_format(&expected, "<style>%s%*sx%s</style>", cases[i].before, i == 5 ? 0 : fill, "", cases[i].expected);
+      buffer_byte(&text, 0);
+      buffer_byte(&expected, 0);
+      check_output(rules, &options, text.bytes, expected.bytes);
+    }
+  hpar_rules_destroy(rules);
+  buffer_free(&text);
+  buffer_free(&expected);
+}
+
+/* Escapes count in URLs of any length. */
+static void test_long_css_url(void) {
+  buffer text = {0}, expected = {0};
+  const hpar_action action = {.kind = HPAR_ACTION_PREFIX_URLS, .value = {"/p", 2}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "*", .actions = &action, .action_count = 1};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules = compile(&rule, 1);
+  buffer out = {0};
+  for (int fill = 4000; fill < 5000; fill += 900) {
+    buffer_clear(&text);
+    buffer_clear(&expected);
+    buffer_format(&text, "<style>a{b:url(/\\(%0*d\\41 )}</style><p style='a:url(/\\(%0*d\\0)'>", fill, 0, fill, 0);
+    buffer_format(&expected, "<style>a{b:url(/p/\\(%0*dA)}</style><p style='a:url(/p/\\(%0*d\xEF\xBF\xBD)'>", fill, 0,
+                  fill, 0);
+    buffer_byte(&text, 0);
+    rewrite(rules, &options, text.bytes, SIZE_MAX / 2, &out);
+    CHECK(out.length == expected.length && !memcmp(out.bytes, expected.bytes, out.length));
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&text);
+  buffer_free(&expected);
+  buffer_free(&out);
+}
+
 typedef struct seen_urls {
   buffer log;
 } seen_urls;
@@ -325,6 +382,8 @@ int main(void) {
   test_rebase();
   test_prefix();
   test_long_sheet();
+  test_divided_sheet();
+  test_long_css_url();
   test_callback();
   test_patterns();
   test_walk();

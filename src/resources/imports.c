@@ -93,9 +93,9 @@ static const char *skip_name(const char *at, const char *end, const char *name) 
   return at;
 }
 
-/* Removes the escapes of a URL. */
-static hpar_string css_unescape(hpar_string url, char text[HP_CSS_TEXT]) {
-  if (url.length > HP_CSS_MAX_ESCAPED || !url.length || !memchr(url.bytes, '\\', url.length)) return url;
+/* Removes the escapes of a URL, unless there is no space for the text. */
+static hpar_string css_unescape(hpar_string url, char *text) {
+  if (!text || !url.length || !memchr(url.bytes, '\\', url.length)) return url;
   char *to = text;
   for (const char *at = url.bytes, *end = at + url.length; at < end;) {
     uint32_t number;
@@ -145,7 +145,7 @@ bool hp_next_css_import(hpar_string sheet, size_t *position, hp_css_import *impo
     at = stop < end ? stop + 1 : end;
     *position = (size_t)(at - sheet.bytes);
     if (import->url.bytes && import->url.length) {
-      import->url = css_unescape(import->url, import->text);
+      import->url = css_unescape(import->url, import->url.length > HP_CSS_MAX_ESCAPED ? NULL : import->text);
       return true;
     }
   }
@@ -264,9 +264,27 @@ bool hp_next_css_url(hpar_string part, hp_css_place *place, hp_css_url *url) {
   return false;
 }
 
+/* Moves a cut in front of the escape, or of the end of a comment, that it divides. */
+static size_t move_cut(const char *part, size_t cut) {
+  enum { MAX_ESCAPE = 9 };
+  size_t at = cut;
+  uint32_t number;
+  if (!cut) return 0;
+  if (part[cut - 1] == '*') { /* after "/", it may begin a comment as well */
+    at -= cut > 1 && part[cut - 2] == '/' ? 2 : 1;
+    return at ? at : cut;
+  }
+  while (at && cut - at < MAX_ESCAPE && part[at - 1] != '\\') at--;
+  if (!at || part[at - 1] != '\\') return cut;
+  size_t run = --at;
+  while (run && part[run - 1] == '\\') run--;
+  const bool begins_escape = (at - run) % 2 == 0;
+  return at && begins_escape && read_escape(part + at, part + cut, &number) == part + cut ? at : cut;
+}
+
 size_t hp_css_boundary(hpar_string part, const hp_css_place *from, size_t limit) {
   hp_css_place place = *from;
-  hp_css_url url;
+  hp_css_url url = {.text = NULL};
   const char *at = part.bytes, *end = part.bytes + part.length, *last = NULL;
   if (place.inside && leave_css_token(&at, end, place.inside)) place.inside = IN_NOTHING;
   while (at && at < end && !place.inside) {
@@ -276,7 +294,7 @@ size_t hp_css_boundary(hpar_string part, const hp_css_place *from, size_t limit)
     if (at > part.bytes + limit) break;
     at = read_css_token(part, at, &place, &url, &inside);
   }
-  return last ? (size_t)(last - part.bytes) : limit;
+  return last ? (size_t)(last - part.bytes) : move_cut(part.bytes, limit);
 }
 
 /*** JavaScript ***/

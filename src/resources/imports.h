@@ -8,13 +8,15 @@
 /* The @import rules of a style sheet, which come before all rules but @charset and @layer
  * statements: https://drafts.csswg.org/css-cascade/#at-import. */
 
-/* The bytes of a URL with escapes; a longer one keeps them. `\0` becomes three bytes. */
-enum { HP_CSS_MAX_ESCAPED = 4096, HP_CSS_TEXT = HP_CSS_MAX_ESCAPED / 2 * 3 };
+/* The bytes of an import's URL with escapes; a longer one keeps them. */
+enum { HP_CSS_MAX_ESCAPED = 4096 };
+/* Returns the space for a text without its escapes: `\0` becomes three bytes. */
+#define HP_CSS_TEXT(length) ((length) / 2 * 3 + 1)
 
 typedef struct hp_css_import {
   hpar_string url;  /* without escapes: in the sheet or in `text` */
   hpar_string rest; /* layer, supports() and media, without white space around it */
-  char text[HP_CSS_TEXT];
+  char text[HP_CSS_TEXT(HP_CSS_MAX_ESCAPED)];
 } hp_css_import;
 
 /* Finds the next @import rule. `*at` is the position in the sheet: 0 before the first call. Returns
@@ -37,13 +39,14 @@ typedef struct hp_css_url {
   hpar_string url; /* without escapes: in the sheet or in `text` */
   size_t from, to; /* of the URL in the sheet, without quotes */
   char quote;      /* 0: none */
-  char text[HP_CSS_TEXT];
+  char *text;      /* the caller's HP_CSS_TEXT(part.length) bytes; NULL: escapes stay */
 } hp_css_url;
 
 /* Finds the next URL. A URL that the end of the part cuts is none. All calls together take linear
  * time. */
 bool hp_next_css_url(hpar_string part, hp_css_place *place, hp_css_url *url);
-/* Returns the last position in [1, limit] where no URL, string or comment is open, or `limit`. */
+/* Returns the last position in [1, limit] where no URL, string or comment is open. Without one, it
+ * returns a position that divides no escape, and not the end of a comment. */
 size_t hp_css_boundary(hpar_string part, const hp_css_place *place, size_t limit);
 
 /*** JavaScript ***/

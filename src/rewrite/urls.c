@@ -332,16 +332,22 @@ static bool edit_refresh(const editing *x, hpar_string value) {
   return true;
 }
 
+/* Returns what hp_next_css_url fills. */
+static hp_css_url open_css_url(hpar_rewriter *r, hpar_string css) {
+  const bool escapes = css.length && memchr(css.bytes, '\\', css.length);
+  return (hp_css_url){.text = escapes ? hp_scratch_take(&r->scratch, HP_CSS_TEXT(css.length)) : NULL};
+}
+
 static bool edit_css(const editing *x, hpar_string value) {
   hp_css_place place = {.is_last = true};
-  hp_css_url *url = hp_scratch_take(&x->rewriter->scratch, sizeof *url);
+  hp_css_url url = open_css_url(x->rewriter, value);
   bool changed = false;
   size_t done = 0;
-  while (hp_next_css_url(value, &place, url)) {
-    if (!edit_url(x, url->url)) continue;
-    put(x->rewriter, value.bytes + done, url->from - done);
-    put_in_css(x->rewriter, url->quote);
-    done = url->to;
+  while (hp_next_css_url(value, &place, &url)) {
+    if (!edit_url(x, url.url)) continue;
+    put(x->rewriter, value.bytes + done, url.from - done);
+    put_in_css(x->rewriter, url.quote);
+    done = url.to;
     changed = true;
   }
   put(x->rewriter, value.bytes + done, value.length - done);
@@ -421,14 +427,15 @@ void hp_urls_edit_sheet(hpar_rewriter *r, const hp_rule *rule, const hpar_action
   if (t->is_first) u->css = (hp_css_place){0};
   hp_css_place place = u->css;
   place.is_last = t->is_last;
-  hp_css_url *url = hp_scratch_take(&r->scratch, sizeof *url);
+  const hpar_string css = {text.bytes, text.length};
+  hp_css_url url = open_css_url(r, css);
   find_base(r, document_of(u, action), false);
   hp_units_begin_finds(r);
-  while (hp_next_css_url((hpar_string){text.bytes, text.length}, &place, url)) {
-    if (!edit_url(&x, url->url)) continue;
+  while (hp_next_css_url(css, &place, &url)) {
+    if (!edit_url(&x, url.url)) continue;
     u->value.length = 0;
-    put_in_css(r, url->quote);
-    hp_readable_replace(&text, r, url->from, url->to, (hpar_string){u->value.data, u->value.length}, HPAR_CONTENT_TEXT);
+    put_in_css(r, url.quote);
+    hp_readable_replace(&text, r, url.from, url.to, (hpar_string){u->value.data, u->value.length}, HPAR_CONTENT_TEXT);
   }
   hp_units_end_finds(r);
 }
@@ -441,8 +448,8 @@ void hp_urls_pass_sheet(hpar_rewriter *r) {
   if (t->is_last) return;
   hp_readable_open(&text, r, t);
   u->css.at = 0;
-  hp_css_url *url = hp_scratch_take(&r->scratch, sizeof *url);
-  while (hp_next_css_url((hpar_string){text.bytes, text.length}, &u->css, url)) continue;
+  hp_css_url url = {.text = NULL};
+  while (hp_next_css_url((hpar_string){text.bytes, text.length}, &u->css, &url)) continue;
   u->css.at = 0;
 }
 
