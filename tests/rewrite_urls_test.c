@@ -269,6 +269,59 @@ static void test_callback(void) {
   buffer_free(&out);
 }
 
+static hpar_status count_piece(hpar_text_piece *text, void *context) {
+  (void)text;
+  ++*(size_t *)context;
+  return HPAR_OK;
+}
+
+/* A rule for URLs may take pieces of texts. A sheet still comes whole. */
+static void test_pieces(void) {
+  size_t pieces = 0;
+  const hpar_action action = {.kind = HPAR_ACTION_PREFIX_URLS, .value = {"/p", 2}};
+  hpar_rule rule = {HPAR_RULE_INIT,      .selector = "*",    .actions = &action, .action_count = 1,
+                    .text = count_piece, .context = &pieces, .text_pieces = true};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules = compile(&rule, 1);
+  buffer out = {0};
+  rewrite(rules, &options, "<p>abcdef</p>", 1, &out);
+  CHECK_EQ(pieces, 7u); /* the last one is empty */
+  pieces = 0;
+  rewrite(rules, &options, "<style>a{b:url(/c)}</style>", 1, &out);
+  CHECK_EQ(pieces, 1u);
+  CHECK(!memcmp(out.bytes, "<style>a{b:url(/p/c)}</style>", out.length));
+  hpar_rules_destroy(rules);
+  buffer_free(&out);
+}
+
+/* Each document has base URLs of its own, before and after the base element. */
+static void test_two_documents(void) {
+  const hpar_action actions[] = {{.kind = HPAR_ACTION_REBASE_URLS, .value = string_of("http://x.y/d/p")},
+                                 {.kind = HPAR_ACTION_REBASE_URLS, .value = string_of("http://z/e/p")}};
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .selector = "a", .actions = &actions[0], .action_count = 1},
+                             {HPAR_RULE_INIT, .selector = "i, a", .actions = &actions[1], .action_count = 1}};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules = compile(given, 2);
+  check_output(rules, &options, "<a href=b><i style=a:url(b)><base href=/f/><a href=b><i style=a:url(b)>",
+               "<a href=http://x.y/d/b><i style=a:url(http://z/e/b)><base href=/f/><a href=http://x.y/f/b>"
+               "<i style=a:url(http://z/f/b)>");
+  hpar_rules_destroy(rules);
+}
+
+static hpar_status set_dash(hpar_comment *comment, void *context) {
+  (void)context;
+  return hpar_comment_set_text(comment, "-x-", 3);
+}
+
+static void test_comments(void) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .comment = set_dash};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules = compile(&rule, 1);
+  check_output(rules, &options, "<!-->a<!--->b<!---->c<!--d--!>e<!f>",
+               "<!---x--->a<!---x--->b<!---x--->c<!---x---!>e<!---x--->");
+  hpar_rules_destroy(rules);
+}
+
 /*** patterns ***/
 
 static void test_patterns(void) {
@@ -355,6 +408,7 @@ static const struct {
     {"style, title", "a", "<title>a</title><style>a</style><svg><style>a</style><title>a</title><g>a",
      "<title>x</title><style>x</style><svg><style>x</style><title>x</title><g>a"},
     {"comment", "a", "<p>a<!--a ba--><!x a>", "<p>a<!--x bx--><!--x x-->"},
+    {"comment", "a", "<!--a---><!--a--!--><!--->a<!-->a", "<!--x---><!--x--!--><!--->a<!-->a"},
     {"all", "a", "<p>a<!--a--><script>a</script><noscript>a</noscript>",
      "<p>x<!--x--><script>x</script><noscript>x</noscript>"},
     {NULL, "b\nc", "<p>b\r\nc&amp;b\rc", "<p>x&amp;x"},
@@ -385,6 +439,9 @@ int main(void) {
   test_divided_sheet();
   test_long_css_url();
   test_callback();
+  test_pieces();
+  test_two_documents();
+  test_comments();
   test_patterns();
   test_walk();
   test_many();

@@ -386,8 +386,7 @@ static hpar_status act_on_comment(hp_comment *c, const hpar_action *a) {
 static bool may_be_in_comment(const char *text, size_t length) {
   if (memmem(text, length, "-->", 3) || memmem(text, length, "--!>", 4)) return false;
   if (length && *text == '>') return false;
-  if (length >= 2 && !memcmp(text, "->", 2)) return false;
-  return !(length >= 3 && !memcmp(text + length - 3, "--!", 3)) && !(length && text[length - 1] == '-');
+  return length < 2 || memcmp(text, "->", 2) != 0;
 }
 
 /* Replaces a text in the comment, unless that would end it. A comment has no references. */
@@ -443,7 +442,8 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
   c->data = (hpar_string){hp_rewriter_at(r, place->data_start), (size_t)(place->data_end - place->data_start)};
   c->data_start = place->data_start;
   c->data_end = place->data_end;
-  c->is_plain = place->kind == 4;
+  const uint64_t closer = place->end - place->data_end;
+  c->is_plain = place->kind == 4 && closer != 1 && closer != 2; /* of "<!-->" and "<!--->" */
   c->is_removed = c->is_changed = false;
   c->before.length = c->after.length = c->replacement.length = c->text.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
