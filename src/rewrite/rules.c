@@ -167,12 +167,11 @@ static bool copy_setting(hp_rule *rule) {
   return true;
 }
 
-/* The CSS of a style element is a text. It comes whole, because a cut would hide URLs. */
+/* The CSS of a style element is a text. */
 static void note_sheets(hp_rule *rule) {
   if (!rule->edits_urls) return;
   rule->edits_sheets_only = !rule->edits_text;
   rule->edits_text = true;
-  rule->given.text_pieces = false;
 }
 
 static bool copy_rule(hp_rule *to, const hpar_rule *from) {
@@ -394,7 +393,7 @@ hpar_status hpar_rules_compile(hpar_rules *rules) {
 /* Adds 1, or UINT32_MAX to subtract 1, to the counters of what the rule edits. */
 static void count(hp_running_rules *s, const hp_rule *rule, uint32_t one) {
   if (rule->edits_text) s->texts += one;
-  if (rule->edits_text && !rule->given.text_pieces) s->whole_texts += one;
+  if (rule->edits_text && !rule->edits_sheets_only && !rule->given.text_pieces) s->whole_texts += one;
   if (rule->edits_comments) s->comments += one;
   if (rule->edits_doctype) s->doctypes += one;
 }

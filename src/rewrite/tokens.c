@@ -29,12 +29,17 @@ static const char *whole_upto(const hpar_rewriter *r, const char *from, const ch
   return to;
 }
 
+/* Returns true if the text is CSS whose URLs rules may edit. A cut would hide some of them. */
+static bool is_sheet(const hpar_rewriter *r) {
+  return r->rules->edits_urls && hp_rewriter_text_place(r) == HP_TEXT_IN_STYLE;
+}
+
 /* Delivers pieces of a text that is longer than max_text. */
 static void deliver_long(hpar_rewriter *r, uint64_t position) {
   while (r->running.texts && position - r->text.start >= r->options.max_text) {
     const char *from = hp_rewriter_at(r, r->text.start), *part = from + r->options.max_text;
     const char *whole = whole_upto(r, from, part);
-    if (r->rules->edits_urls && hp_rewriter_text_place(r) == HP_TEXT_IN_STYLE) whole = hp_urls_boundary(r, from, whole);
+    if (is_sheet(r)) whole = hp_urls_boundary(r, from, whole);
     hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
   }
 }
@@ -179,7 +184,7 @@ static const char *classify(hpar_rewriter *r, const char *from, const char *to) 
 static void deliver_parts(hpar_rewriter *r, const char *to) {
   uint64_t position = hp_scanner_position(&r->scanner, to);
   deliver_long(r, position);
-  if (!r->running.texts || r->running.whole_texts || position == r->text.start) return;
+  if (!r->running.texts || r->running.whole_texts || position == r->text.start || is_sheet(r)) return;
   const char *whole = whole_upto(r, hp_rewriter_at(r, r->text.start), to);
   position = hp_scanner_position(&r->scanner, whole);
   if (position > r->text.start) hp_rewriter_deliver_text(r, position, false);

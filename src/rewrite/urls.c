@@ -17,6 +17,15 @@ static hp_urls *urls_of(const hpar_rewriter *r) { return r->units->urls; }
 
 static void out_of_memory(hpar_rewriter *r) { hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY); }
 
+static void drop_bases(hp_urls *u) {
+  for (hp_resolved_base *b = u->bases, *next; b; b = next) {
+    next = b->next;
+    hp_url_close(&b->url);
+    hp_free(b);
+  }
+  u->bases = NULL;
+}
+
 void hp_urls_open(hpar_rewriter *r) {
   hp_units_open(r);
   if (!r->units->urls) r->units->urls = hp_allocate_zeroed(sizeof *r->units->urls);
@@ -26,7 +35,7 @@ void hp_urls_open(hpar_rewriter *r) {
   hp_free(u->own_document);
   u->base = u->own = NULL;
   u->document = u->own_document = NULL;
-  u->resolved.is_known = false;
+  drop_bases(u);
   u->css = (hp_css_place){0};
 }
 
@@ -43,7 +52,7 @@ void hp_urls_close(hp_urls *u) {
   if (!u) return;
   hp_free(u->own);
   hp_free(u->own_document);
-  hp_url_close(&u->resolved.url);
+  drop_bases(u);
   hp_url_close(&u->work);
   hp_url_close(&u->bare);
   hp_bytes_free(&u->value);
@@ -53,9 +62,9 @@ void hp_urls_close(hp_urls *u) {
 
 size_t hp_urls_memory(const hp_urls *u) {
   if (!u) return 0;
-  return sizeof *u + u->resolved.url.capacity + u->work.capacity + u->bare.capacity + u->value.capacity +
-         u->made.capacity + (u->own ? sizeof *u->own + u->own->length : 0) +
-         (u->own_document ? strlen(u->own_document) + 1 : 0);
+  size_t bytes = sizeof *u + u->work.capacity + u->bare.capacity + u->value.capacity + u->made.capacity;
+  for (const hp_resolved_base *b = u->bases; b; b = b->next) bytes += sizeof *b + b->url.capacity;
+  return bytes + (u->own ? sizeof *u->own + u->own->length : 0) + (u->own_document ? strlen(u->own_document) + 1 : 0);
 }
 
 void hp_urls_assume(hpar_rewriter *worker, const hpar_rewriter *merger, const hp_base_href *base) {
@@ -152,12 +161,15 @@ static void find_base(hpar_rewriter *r, hpar_string document, bool skips_base) {
   hp_urls *u = urls_of(r);
   const hp_encoding *queries = hp_rewriter_encoding(r);
   const hp_base_href *base = skips_base ? NULL : u->base;
-  if (u->resolved.is_known && u->resolved.base == base && u->resolved.document == document.bytes &&
-      u->resolved.queries == queries)
-    return;
-  hp_url fallback = {.queries = queries}, *url = &u->resolved.url;
-  u->resolved.is_known = false;
-  u->work.queries = url->queries = queries;
+  u->work.queries = queries;
+  for (u->resolved = u->bases; u->resolved; u->resolved = u->resolved->next)
+    if (u->resolved->base == base && u->resolved->document == document.bytes && u->resolved->queries == queries) return;
+  hp_resolved_base *made = hp_allocate(sizeof *made);
+  if (!made) out_of_memory(r);
+  *made = (hp_resolved_base){.next = u->bases, .base = base, .document = document.bytes, .queries = queries};
+  u->resolved = u->bases = made;
+  hp_url fallback = {.queries = queries}, *url = &made->url;
+  url->queries = queries;
   bool has_fallback = document.bytes && parse_url(r, &fallback, document, NULL);
   bool fine = base && !fallback.failed;
   if (fine) fine = parse_url(r, url, (hpar_string){base->bytes, base->length}, has_fallback ? &fallback : NULL);
@@ -172,20 +184,16 @@ static void find_base(hpar_rewriter *r, hpar_string document, bool skips_base) {
     hp_url_close(&fallback);
   }
   if (failed) out_of_memory(r);
-  hp_plain_base_open(&u->resolved.plain, url);
-  u->resolved.leads_away = leads_away(r, base);
-  u->resolved.base = base;
-  u->resolved.document = document.bytes;
-  u->resolved.queries = queries;
-  u->resolved.is_known = true;
+  hp_plain_base_open(&made->plain, url);
+  made->leads_away = leads_away(r, base);
 }
 
 /* Returns the absolute URL, which is valid until the next call; `bytes` NULL: there is none. */
 static hpar_string resolve(hpar_rewriter *r, hpar_string raw) {
   hp_urls *u = urls_of(r);
   hpar_string found;
-  if (hp_plain_resolve(&u->resolved.plain, &u->work, raw.bytes, raw.length, &found)) return found;
-  bool fine = parse_url(r, &u->work, raw, u->resolved.url.length ? &u->resolved.url : NULL);
+  if (hp_plain_resolve(&u->resolved->plain, &u->work, raw.bytes, raw.length, &found)) return found;
+  bool fine = parse_url(r, &u->work, raw, u->resolved->url.length ? &u->resolved->url : NULL);
   if (u->work.failed) out_of_memory(r);
   return fine ? (hpar_string){u->work.bytes, u->work.length} : (hpar_string){NULL, 0};
 }
@@ -199,7 +207,7 @@ static bool is_absolute(hpar_rewriter *r, hpar_string raw) {
   bool fine = parse_url(r, &u->bare, raw, NULL);
   if (u->bare.failed) out_of_memory(r);
   /* "http:a" is relative to a base of its scheme. */
-  const hp_url *base = &u->resolved.url;
+  const hp_url *base = &u->resolved->url;
   if (!fine || !base->length || base->scheme != u->bare.scheme || base->scheme == HP_SCHEME_OTHER) return fine;
   return raw.length - i > 1 && (raw.bytes[i + 1] == '/' || raw.bytes[i + 1] == '\\');
 }
@@ -243,7 +251,7 @@ static bool edit_url(const editing *x, hpar_string raw) {
   if (!x->action) return call_back(x, raw);
   u->made.length = 0;
   if (x->action->kind == HPAR_ACTION_PREFIX_URLS) {
-    if (!begins_with_one_slash(trimmed) || u->resolved.leads_away) return false;
+    if (!begins_with_one_slash(trimmed) || u->resolved->leads_away) return false;
     hp_bytes_append(&u->made, x->action->value.bytes, x->action->value.length, &r->unwind);
     hp_bytes_append(&u->made, trimmed.bytes, trimmed.length, &r->unwind);
     return true;

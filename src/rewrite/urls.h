@@ -14,21 +14,25 @@ typedef struct hp_base_href {
   char bytes[];
 } hp_base_href;
 
+/* A base URL, and what it was made of. */
+typedef struct hp_resolved_base {
+  struct hp_resolved_base *next;
+  const hp_base_href *base;
+  const char *document;
+  const hp_encoding *queries;
+  bool leads_away; /* the base element may lead to another site */
+  hp_url url;
+  hp_plain_base plain;
+} hp_resolved_base;
+
 typedef struct hp_urls {
   const hp_base_href *base; /* NULL: no base element so far */
   hp_base_href *own;        /* the same, if this rewriter has found it */
   char *own_document;
-  const char *document; /* hpar_rewrite_options.document_url, or NULL */
-  hp_css_place css;     /* of the style sheet whose text comes in pieces */
-  /* The base URL of the last action, and what it was made of. */
-  struct {
-    const hp_base_href *base;
-    const char *document;
-    const hp_encoding *queries;
-    bool is_known, leads_away; /* the base element may lead to another site */
-    hp_url url;
-    hp_plain_base plain;
-  } resolved;
+  const char *document;             /* hpar_rewrite_options.document_url, or NULL */
+  hp_css_place css;                 /* of the style sheet whose text comes in pieces */
+  hp_resolved_base *bases;          /* a few: for each document before and after the base element */
+  const hp_resolved_base *resolved; /* that of the last action */
   hp_url work, bare;
   hp_bytes value, made; /* the new value; the new URL */
 } hp_urls;
