@@ -163,6 +163,10 @@ check 0 '0-3 <p>: rule 1 (p): remove
 check 0 '0-3 <p>: rule 1 (p): texts inside
 8 text: rule 1 (p): find "b" (1)
 ' --explain -s p --find b c a.html
+printf '<p>R&amp;D R&D<style>R&D</style>' >and.html
+check 0 '0-3 <p>: rule 1 (p): texts inside
+3 text: rule 1 (p): find "R&D" (2)
+' --explain -s p --find 'R&D' c and.html
 
 "$hpar" rewrite -s p --set a b --stats=json a.html >out 2>err
 if grep -q '"matches":1,"edits":[1-9].*"rules":\[{"select":"p","matches":1}\]}$' err; then fine; else wrong "$(cat err)"; fi

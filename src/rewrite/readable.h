@@ -28,6 +28,9 @@ void hp_readable_open(hp_readable *text, hpar_rewriter *rewriter, const hp_text_
 void hp_readable_replace(hp_readable *text, hpar_rewriter *rewriter, size_t from, size_t to, hpar_string by,
                          hpar_content format);
 
+/* Returns how many places FIND replaces in the callback's text, without earlier edits. */
+size_t hp_count_finds(const hpar_text_piece *text, const hpar_action *find);
+
 /* Returns where FIND looks for a text, as hp_text_place bits and HP_FINDS_COMMENTS; 0: the list is
  * invalid. NULL is the default. */
 enum { HP_FINDS_COMMENTS = 32, HP_FINDS_ALL = 63 };

@@ -135,6 +135,29 @@ static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hpar_action
   hp_units_end_finds(r);
 }
 
+typedef struct counting {
+  const hp_text_piece *text;
+  const hpar_action *find;
+  size_t count;
+} counting;
+
+static hpar_status count_finds(void *argument) {
+  counting *c = argument;
+  const hpar_string wanted = encode_wanted(c->text->rewriter, c->find->value);
+  if (!wanted.bytes) return HPAR_OK;
+  hp_readable text;
+  hp_readable_open(&text, c->text->rewriter, c->text);
+  const char *at = text.bytes, *end = at + text.length;
+  for (; (at = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length)); c->count++) at += wanted.length;
+  return HPAR_OK;
+}
+
+size_t hp_count_finds(const hpar_text_piece *given, const hpar_action *find) {
+  counting c = {.text = (const hp_text_piece *)given, .find = find};
+  if (hp_find_places(find->name) & c.text->rewriter->text.place) hp_try(&c.text->rewriter->unwind, count_finds, &c);
+  return c.count;
+}
+
 static hpar_status call_text(void *shown, const void *rule) {
   const hpar_rule *given = rule;
   return given->text(shown, given->context);

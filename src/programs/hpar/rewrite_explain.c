@@ -1,6 +1,7 @@
 #include "programs/hpar/rewrite_explain.h"
 
 #include "base/bytes.h"
+#include "rewrite/readable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,23 +113,13 @@ static hpar_status see_element(hpar_element *element, void *context) {
   return HPAR_OK;
 }
 
-/* Returns how often a text contains another one. */
-static size_t occurrences(hpar_string text, hpar_string wanted) {
-  size_t count = 0;
-  const char *end = text.bytes + text.length;
-  for (const char *at = text.bytes; (at = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length)); count++)
-    at += wanted.length;
-  return count;
-}
-
 static hpar_status see_text(hpar_text_piece *text, void *context) {
   const observer *o = context;
-  hpar_string raw = text->raw;
   bool begun = false;
   for (size_t i = 0; i < o->rule->count; i++) {
     const hpar_action *action = &o->rule->actions[i];
     if (action->unit != HPAR_UNIT_TEXT) continue;
-    size_t count = action->kind == HPAR_ACTION_FIND ? occurrences(raw, action->value) : 1;
+    size_t count = action->kind == HPAR_ACTION_FIND ? hp_count_finds(text, action) : 1;
     if (!count) continue;
     if (!begun) {
       begin_line(o->explanation);
@@ -163,7 +154,7 @@ static hpar_status count_name(hpar_element *element, void *context) {
   hp_explanation *x = context;
   hpar_string name = element->name;
   for (size_t i = 0; i < x->subject_count; i++) {
-    hp_subject *subject = &x->subjects[i];
+    hp_counted_name *subject = &x->subjects[i];
     if (subject->length != name.length || strncasecmp(subject->name, name.bytes, name.length) != 0) continue;
     if (element->implied)
       subject->implied++;
@@ -183,7 +174,7 @@ static bool add_subject(hp_explanation *x, const hp_edit_rule *rule, const char 
   while (is_name(*end)) end++;
   if (*end == '|' || *end == '\\' || !hp_ascii_is_letter(*compound)) return true;
   if (!grow(&x->subjects, &x->subject_capacity, x->subject_count, sizeof *x->subjects)) return false;
-  x->subjects[x->subject_count++] = (hp_subject){rule, compound, (size_t)(end - compound), 0, 0};
+  x->subjects[x->subject_count++] = (hp_counted_name){rule, compound, (size_t)(end - compound), 0, 0};
   return true;
 }
 
@@ -246,7 +237,7 @@ typedef struct tag_counter {
   size_t subject; /* the first one with the name */
 } tag_counter;
 
-static bool is_same_name(const hp_subject *a, const hp_subject *b) {
+static bool is_same_name(const hp_counted_name *a, const hp_counted_name *b) {
   return a->length == b->length && !strncasecmp(a->name, b->name, a->length);
 }
 
@@ -259,7 +250,7 @@ static void count_tag(uint64_t start, uint64_t end, void *context) {
 }
 
 /* Returns true if an element may have the name although the page has no start tag of it. */
-static bool may_be_implied(const hp_subject *s) {
+static bool may_be_implied(const hp_counted_name *s) {
   static const char *const names[] = {"html", "head", "body", "tbody", "tr", "colgroup", "p", "br"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strlen(names[i]) == s->length && !strncasecmp(names[i], s->name, s->length)) return true;
@@ -267,7 +258,7 @@ static bool may_be_implied(const hp_subject *s) {
 }
 
 static bool add_counter(hp_explanation *x, hp_edit_rules *rules, size_t subject, hpar_rules *to) {
-  const hp_subject *s = &x->subjects[subject];
+  const hp_counted_name *s = &x->subjects[subject];
   char *name = strndup(s->name, s->length);
   if (!name || !hp_edit_rules_keep(rules, name)) return false;
   tag_counter *counter = malloc(sizeof *counter);
@@ -310,7 +301,7 @@ void hp_explanation_begin(hp_explanation *x, const char *path) {
 static void explain_silence(const hp_explanation *x, const hp_edit_rule *rule) {
   size_t named = 0;
   for (size_t i = 0; i < x->subject_count; i++) {
-    const hp_subject *s = &x->subjects[i];
+    const hp_counted_name *s = &x->subjects[i];
     if (s->rule != rule) continue;
     begin_line(x);
     print_rule(rule);

@@ -17,17 +17,17 @@ typedef struct hp_seen {
 } hp_seen;
 
 /* A type selector at the end of a complex selector, and the elements with this name. */
-typedef struct hp_subject {
+typedef struct hp_counted_name {
   const hp_edit_rule *rule;
   const char *name;
   size_t length;
   uint64_t tags, implied;
-} hp_subject;
+} hp_counted_name;
 
 typedef struct hp_explanation {
   bool prints, records;
   const char *path; /* to begin each line with; NULL: none */
-  hp_subject *subjects;
+  hp_counted_name *subjects;
   size_t subject_count, subject_capacity;
   hp_seen *seen; /* in the order of the page */
   size_t seen_count, seen_capacity;
