@@ -230,6 +230,30 @@ static void test_long_css_url(void) {
   buffer_free(&out);
 }
 
+static hpar_status see_text(hpar_text_piece *text, void *context) {
+  (void)context;
+  buffer_format(division_calls(), "%llu %zu ", (unsigned long long)text->offset, text->raw.length);
+  return HPAR_OK;
+}
+
+/* Workers leave the pieces of a sheet to the merger if there is a callback for texts. */
+static void test_left_sheet(void) {
+  static const char page[] = "<p><style>@import '/x';a{b:url(/y)}</style><style>@import '/z';c{d:url(/z)}</style><p>";
+  const hpar_action action = {.kind = HPAR_ACTION_PREFIX_URLS, .value = {"/p", 2}};
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .selector = "style", .actions = &action, .action_count = 1},
+                             {HPAR_RULE_INIT, .text = see_text}};
+  hpar_rules *rules = compile(given, 2);
+  for (size_t max = 4; max < 30; max++) {
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .max_text = max};
+    division_rewrite_alone(rules, &options, page, strlen(page));
+    for (size_t cut = 1; cut < strlen(page); cut += 7) {
+      const hp_rewrite_division division = {.cuts = &cut, .cut_count = 1, .is_inline = true};
+      CHECK(division_check(rules, &options, page, strlen(page), &division));
+    }
+  }
+  hpar_rules_destroy(rules);
+}
+
 typedef struct seen_urls {
   buffer log;
 } seen_urls;
@@ -438,6 +462,7 @@ int main(void) {
   test_long_sheet();
   test_divided_sheet();
   test_long_css_url();
+  test_left_sheet();
   test_callback();
   test_pieces();
   test_two_documents();

@@ -525,8 +525,7 @@ bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     note->is_last = is_last;
     note->place = r->text.place;
   }
-  r->text.start = end;
-  r->text.is_first = false;
+  hp_rewriter_leave_text(r, end, is_last);
   return true;
 }
 

@@ -486,6 +486,8 @@ void hp_rewriter_escape_raw_text(hpar_rewriter *rewriter, uint64_t from, uint64_
 void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 /* The same for a text whose text.place is known. */
 void hp_rewriter_edit_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
+/* The same without the rules, which the merger runs later. */
+void hp_rewriter_leave_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 /* Returns what is around the current text. */
 hp_text_place hp_rewriter_text_place(const hpar_rewriter *rewriter);
 /* Adds a find, which replaces the input in [from, to), unless an earlier action has a part of it.

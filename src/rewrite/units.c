@@ -304,9 +304,8 @@ void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   hp_rewriter_edit_text(r, end, is_last);
 }
 
-void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
+static void begin_piece(hpar_rewriter *r, uint64_t end, bool is_last) {
   hp_text_piece *t = &r->units->piece;
-  hp_edits_mark(&r->edits, r->text.start);
   t->rewriter = r;
   t->offset = r->text.start;
   t->raw = (hpar_string){hp_rewriter_at(r, r->text.start), (size_t)(end - r->text.start)};
@@ -316,6 +315,23 @@ void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   t->is_removed = false;
   t->before.length = t->after.length = t->replacement.length = 0;
   r->units->find_count = r->units->find_text.length = 0;
+}
+
+static void end_piece(hpar_rewriter *r, uint64_t end) {
+  if (r->rules->edits_urls && r->text.place == HP_TEXT_IN_STYLE) hp_urls_pass_sheet(r);
+  r->text.start = end;
+  r->text.is_first = false;
+}
+
+void hp_rewriter_leave_text(hpar_rewriter *r, uint64_t end, bool is_last) {
+  begin_piece(r, end, is_last);
+  end_piece(r, end);
+}
+
+void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
+  hp_text_piece *t = &r->units->piece;
+  hp_edits_mark(&r->edits, r->text.start);
+  begin_piece(r, end, is_last);
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->edits_text || !hp_running_rules_reach(&r->running, i)) continue;
@@ -331,10 +347,8 @@ void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     t->shown = (hpar_text_piece){.raw = t->raw, .offset = t->offset, .kind = t->kind, .last = is_last};
     hp_rewriter_take_result(r, hp_rewriter_call(r, call_text, &t->shown, &rule->given), i);
   }
-  if (r->rules->edits_urls && r->text.place == HP_TEXT_IN_STYLE) hp_urls_pass_sheet(r);
   apply_text(r, t);
-  r->text.start = end;
-  r->text.is_first = false;
+  end_piece(r, end);
 }
 
 typedef struct decoding {
