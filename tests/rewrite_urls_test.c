@@ -436,6 +436,7 @@ static const struct {
     {"all", "a", "<p>a<!--a--><script>a</script><noscript>a</noscript>",
      "<p>x<!--x--><script>x</script><noscript>x</noscript>"},
     {NULL, "b\nc", "<p>b\r\nc&amp;b\rc", "<p>x&amp;x"},
+    {NULL, "a", "<svg><title><p></p>a</title>a", "<svg><title><p></p>a</title>x"},
     {NULL, "&", "<p>&amp;amp;<svg><g>&amp;<![CDATA[&amp;]]>", "<p>xamp;<svg><g>x<![CDATA[xamp;]]>"},
 };
 

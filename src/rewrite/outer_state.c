@@ -558,7 +558,10 @@ void hp_rewriter_write_scopes(const hpar_rewriter *r, hp_bits *to) {
 
 /* Returns true if the scopes that matter to the segment are open as the worker predicted. */
 bool hp_rewriter_check_scopes(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
+  const hp_open_element *top = r->outline.builder.stack.top;
   if (seg->begins_in_text && r->text.is_open && r->running.texts) return false;
+  /* Text in an SVG title follows the rules of HTML, and is visible for a worker. */
+  if (r->rules->edits_texts && top->ns == HPAR_NAMESPACE_SVG && top->name == HP_ATOM_TITLE) return false;
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
     const hp_rule *rule = &r->rules->rules[index];
