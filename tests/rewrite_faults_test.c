@@ -11,9 +11,15 @@
 
 #include <stdlib.h>
 
-static const char page[] = "<!doctype html><p class=a title=b>x<b>y</p>z</b><custom-element></custom-element><!--c-->"
-                           "<ul><li>a<li>b</ul><table><td>c<svg><a xlink:href=x></table><select><option>o</select>"
-                           "<template><col><b>d</template><style>e</style><p>f<br>&amp;<i><i><i><i>g<p>h</body>";
+static const char page[] =
+    "<!doctype html><p class=a title=b>x<b>y</p>z</b><custom-element></custom-element><!--c-->"
+    "<ul><li>a<li>b</ul><table><td>c<svg><a xlink:href=x></table><select><option>o</select>"
+    "<template><col><b>d</template><style>e{f:url(g)}</style><p>f<br>&amp;<i><i><i><i>g<p>h</body>";
+
+static const char linked[] =
+    "<p><a href=/b?c&amp;d>x<img srcset='/e 1x, f 2x'><p style='g:url(/h)'><base href=//i/j><a href=k>"
+    "<meta http-equiv=refresh content='0;url=/l'><style>@import '/m';n{o:url( \"/p\" )}</style>"
+    "<svg><a xlink:href=q><style>r{s:url(t&amp;u)}</style></svg><a ping='/v w' href=x>y";
 
 /*** the output after a failure ***/
 
@@ -106,6 +112,50 @@ static void allocations(void) {
   rewriting_free(&rules);
 }
 
+static hpar_status replace_url(hpar_url *url, void *context) {
+  (void)context;
+  url->replacement = (hpar_string){"a long \"replacement\"", 20};
+  return HPAR_OK;
+}
+
+/* Each allocation fails while a rule with a URL is added. */
+static void fail_rule(const hpar_rule *rule) {
+  hpar_status status = HPAR_ERROR_MEMORY;
+  for (uint64_t n = 0; status && n < 100; n++) {
+    hpar_rules *rules = NULL;
+    CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+    hp_memory_fail_once(n);
+    status = hpar_rules_add(rules, rule, NULL);
+    if (hp_memory_left() == UINT64_MAX) CHECK_EQ(status, HPAR_ERROR_MEMORY);
+    hp_memory_fail_after(UINT64_MAX);
+    hpar_rules_destroy(rules);
+  }
+  CHECK_EQ(status, HPAR_OK);
+}
+
+/* The same with rules for URLs. */
+static void url_allocations(void) {
+  static const hpar_action prefix = {.kind = HPAR_ACTION_PREFIX_URLS, .value = {"/prefix", 7}};
+  static const hpar_action rebase = {.kind = HPAR_ACTION_REBASE_URLS, .value = {"", 0}};
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .selector = "*", .actions = &prefix, .action_count = 1},
+                             {HPAR_RULE_INIT, .selector = "*", .actions = &rebase, .action_count = 1},
+                             {HPAR_RULE_INIT, .selector = "style, img", .url = replace_url}};
+  static rewriting rules;
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .document_url = "http://x.y/z",
+                                  .max_text = 16};
+  for (int i = 0; i < 3; i++) {
+    CHECK_EQ(hpar_rules_create(&rules.compiled), HPAR_OK);
+    for (int k = i; k < 3; k++) CHECK_EQ(hpar_rules_add(rules.compiled, &given[k], NULL), HPAR_OK);
+    CHECK_EQ(hpar_rules_compile(rules.compiled), HPAR_OK);
+    fail_allocations(&rules, &options, linked, sizeof linked - 1, i == 1 ? 5 : 0);
+    hpar_rules_destroy(rules.compiled);
+  }
+  rules.compiled = NULL;
+  rewriting_free(&rules);
+  const hpar_action absolute = {.kind = HPAR_ACTION_REBASE_URLS, .value = {"http://x.y/z", 12}};
+  fail_rule(&(hpar_rule){HPAR_RULE_INIT, .selector = "a", .actions = &absolute, .action_count = 1});
+}
+
 /*** callbacks ***/
 
 typedef enum deed { EDITS, FAILS, REENTERS, DESTROYS } deed;
@@ -177,6 +227,11 @@ static hpar_status on_document_end(hpar_document_end *end, void *context) {
   return result_of(context);
 }
 
+static hpar_status on_url(hpar_url *url, void *context) {
+  url->replacement = (hpar_string){"/new", 4};
+  return result_of(context);
+}
+
 static hpar_status write_output(const char *bytes, size_t length, void *context) {
   calls *c = context;
   bool fails = is_turn(c, true) && c->deed == FAILS;
@@ -216,12 +271,13 @@ static outcome run_calls(calls *c, deed deed, uint64_t left, bool of_output, boo
 
 static void callbacks(void) {
   static calls c;
-  hpar_rule rules[] = {
+  const hpar_rule rules[] = {
+      {HPAR_RULE_INIT, .selector = "a, style", .url = on_url, .context = &c},
       {HPAR_RULE_INIT, .selector = "*", .element = on_element, .end = on_end, .context = &c, .implied = true},
       {HPAR_RULE_INIT, .text = on_text, .comment = on_comment, .doctype = on_doctype, .document_end = on_document_end,
        .context = &c}};
   CHECK_EQ(hpar_rules_create(&c.rules), HPAR_OK);
-  for (int i = 0; i < 2; i++) CHECK_EQ(hpar_rules_add(c.rules, &rules[i], NULL), HPAR_OK);
+  for (int i = 0; i < 3; i++) CHECK_EQ(hpar_rules_add(c.rules, &rules[i], NULL), HPAR_OK);
   CHECK_EQ(hpar_rules_compile(c.rules), HPAR_OK);
   for (int of_output = 0; of_output < 2; of_output++) {
     buffer whole = {0};
@@ -249,5 +305,6 @@ static void callbacks(void) {
 int main(void) {
   callbacks();
   allocations();
+  url_allocations();
   return check_report();
 }

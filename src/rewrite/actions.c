@@ -117,8 +117,9 @@ static hp_attribute_edit *find_edit(const hp_element *e, const char *name, size_
 hpar_string hp_element_tag_value(const hp_element *e, hpar_string name) {
   const hp_spans *spans = spans_of(e);
   const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length) : NULL;
-  reading got;
-  if (!span || !decode_span(e->rewriter, span, &got)) return (hpar_string){NULL, 0};
+  reading got = {.rewriter = e->rewriter, .span = span};
+  if (!span) return (hpar_string){NULL, 0};
+  read_span(&got);
   return string_of(got.value);
 }
 
@@ -133,23 +134,25 @@ static hpar_string value_of(const hp_element *e, const char *name) {
 }
 
 typedef struct value_copy {
-  hpar_rewriter *rewriter;
+  const hp_element *element;
+  const char *name;
   hpar_string value;
 } value_copy;
 
 static hpar_status copy_value(void *argument) {
   value_copy *c = argument;
-  c->value.bytes = hp_scratch_copy(&c->rewriter->scratch, c->value.bytes, c->value.length);
+  hpar_string value = value_of(c->element, c->name);
+  if (value.bytes && find_edit(c->element, c->name, strlen(c->name)))
+    value.bytes = hp_scratch_copy(&c->element->rewriter->scratch, value.bytes, value.length);
+  c->value = value;
   return HPAR_OK;
 }
 
 hpar_string hpar_element_attribute(const hpar_element *given, const char *name) {
   const hp_element *e = (const hp_element *)given;
-  value_copy c = {.value = {NULL, 0}};
-  if (!e || !name) return c.value;
-  c = (value_copy){e->rewriter, value_of(e, name)};
-  if (!c.value.bytes || !find_edit(e, name, strlen(name))) return c.value;
-  return hp_try(&e->rewriter->unwind, copy_value, &c) == HPAR_OK ? c.value : (hpar_string){NULL, 0};
+  value_copy c = {.element = e, .name = name};
+  if (e && name) hp_try(&e->rewriter->unwind, copy_value, &c);
+  return c.value;
 }
 
 bool hpar_element_removed(const hpar_element *given) {

@@ -256,7 +256,10 @@ static hpar_status check_options(const hpar_rewrite_options *o, hpar_error *erro
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_rewrite_options.encoding is \"%.60s\"; accepted: a label of the Encoding Standard",
                       o->encoding);
-  if (o->document_url && !hp_is_absolute_url((hpar_string){o->document_url, strlen(o->document_url)}))
+  const hpar_status url =
+      o->document_url ? hp_check_absolute_url((hpar_string){o->document_url, strlen(o->document_url)}) : HPAR_OK;
+  if (url == HPAR_ERROR_MEMORY) return hp_explain_status(error, url);
+  if (url != HPAR_OK)
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_rewrite_options.document_url is \"%.100s\"; accepted: an absolute URL", o->document_url);
   if (o->fragment && !hp_read_context(o->fragment, &ns, &name))

@@ -64,6 +64,14 @@ bool hp_is_rule_name(const char *name, bool of_attribute) {
   return true;
 }
 
+static const char out_of_memory[] = "out of memory";
+
+static const char *check_base(hpar_string url) {
+  const hpar_status status = hp_check_absolute_url(url);
+  if (status == HPAR_ERROR_MEMORY) return out_of_memory;
+  return status == HPAR_OK ? NULL : "the value is not an absolute URL";
+}
+
 /* Returns why the action is invalid, or NULL. */
 static const char *check_action(const hpar_action *a, bool is_document) {
   if (a->value.length && !a->value.bytes) return "the value is missing";
@@ -95,8 +103,7 @@ static const char *check_action(const hpar_action *a, bool is_document) {
       return hp_is_rule_name(a->name, true) ? NULL : "the name of an attribute is invalid";
     case HPAR_ACTION_FIND: return "only a text has this action";
     case HPAR_ACTION_PREFIX_URLS: return a->value.length ? NULL : "the prefix is empty";
-    case HPAR_ACTION_REBASE_URLS:
-      return !a->value.length || hp_is_absolute_url(a->value) ? NULL : "the value is not an absolute URL";
+    case HPAR_ACTION_REBASE_URLS: return a->value.length ? check_base(a->value) : NULL;
     default: return (unsigned)a->kind <= HPAR_ACTION_UNWRAP ? NULL : "the action is unknown";
   }
 }
@@ -241,9 +248,10 @@ hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *given, hpar_error
   for (size_t i = 0; i < rule->action_count; i++) {
     reason = check_action(&rule->actions[i], !rule->selector);
     if (!reason) continue;
-    hp_explain(error, HPAR_ERROR_ARGUMENT, "%s", reason);
+    status = reason == out_of_memory ? HPAR_ERROR_MEMORY : HPAR_ERROR_ARGUMENT;
+    hp_explain(error, status, "%s", reason);
     if (error) error->item = i;
-    return HPAR_ERROR_ARGUMENT;
+    return status;
   }
   return add_rule(rules, rule, error);
 }

@@ -81,7 +81,6 @@ hpar_status hp_urls_take_base(hpar_element *given, void *context) {
   /* The base element of a template's contents is in no document. */
   if (given->ns != HPAR_NAMESPACE_HTML || r->outline.builder.templates.count || u->own) return HPAR_OK;
   const hpar_string href = hp_element_tag_value(e, (hpar_string){"href", 4});
-  if (!href.bytes) return HPAR_ERROR_MEMORY; /* the selector has found it */
   hp_base_href *base = hp_allocate(sizeof *base + href.length);
   if (!base) return HPAR_ERROR_MEMORY;
   base->length = href.length;
@@ -92,11 +91,11 @@ hpar_status hp_urls_take_base(hpar_element *given, void *context) {
 
 /*** resolving ***/
 
-bool hp_is_absolute_url(hpar_string url) {
+hpar_status hp_check_absolute_url(hpar_string url) {
   hp_url parsed = {0};
-  bool is_absolute = hp_url_parse(&parsed, url.bytes, url.length, NULL);
+  const bool is_absolute = hp_url_parse(&parsed, url.bytes, url.length, NULL), failed = parsed.failed;
   hp_url_close(&parsed);
-  return is_absolute;
+  return failed ? HPAR_ERROR_MEMORY : is_absolute ? HPAR_OK : HPAR_ERROR_ARGUMENT;
 }
 
 typedef struct parsing {

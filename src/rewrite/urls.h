@@ -40,7 +40,8 @@ typedef struct hp_urls {
 static inline bool hp_is_url_action(const hpar_action *a) {
   return a->kind == HPAR_ACTION_PREFIX_URLS || a->kind == HPAR_ACTION_REBASE_URLS;
 }
-bool hp_is_absolute_url(hpar_string url);
+/* HPAR_ERROR_ARGUMENT: the URL is not absolute. */
+hpar_status hp_check_absolute_url(hpar_string url);
 
 /* Makes the state of a stream. */
 void hp_urls_open(hpar_rewriter *rewriter);
