@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks hpar crawl --engine slurm with a cluster on this machine: munged, slurmctld and two slurmd in
-# the foreground, with two CPUs each. The summary is that of threads, also after the driver was
+# the foreground, with two CPUs each. The results are those of threads, also after the driver was
 # killed. Needs root, slurm-wlm and munge, and exits with 77 otherwise. HPAR_TEST_FULL=1 adds a crawl
 # without a controller, and one that is resumed after its tasks were cancelled.
 
@@ -30,7 +30,8 @@ crawl() {
   "$hpar" crawl "$@" >out 2>err
   status=$?
 }
-equal() { check "$1" "test $status = 0 && cmp -s one/summary.json $1/summary.json && cmp -s one/quarantine.jsonl $1/quarantine.jsonl"; }
+equal() { check "$1" "test $status = 0 && cmp -s one/summary.json $1/summary.json && cmp -s one/quarantine.jsonl $1/quarantine.jsonl &&
+  cmp -s one/rows.jsonl $1/rows.jsonl && cmp -s one/groups.csv $1/groups.csv"; }
 start() {
   "$@" >>"$1.log" 2>&1 &
   processes="$processes $!"
@@ -48,7 +49,7 @@ mkdir data state
 for seed in 1 2; do
   "$corpus" generate --warc 100 --seed $seed --small --damage 5 >data/$seed.warc || exit 2
 done
-set -- --unit-size 20000 --records jsonl
+set -- --unit-size 20000 --records jsonl --select 'a[href]' --fields url,text,url:href --group-by month,host:href
 crawl data "$@" --out one
 check "threads" 'test $status = 0'
 

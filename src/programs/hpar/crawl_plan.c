@@ -342,20 +342,19 @@ int hp_crawl_write_plan(hp_crawl *c) {
     return HP_EXIT_USAGE;
   }
   hp_new_file out;
-  if (!make_folder(c->folder, "") || !make_folder(c->folder, "units") ||
-      (c->map.records && !make_folder(c->folder, "records")) || (c->map.fields && !make_folder(c->folder, "rows")) ||
-      !hp_new_file_open(&out, c->folder, "plan.tsv")) {
+  bool made = make_folder(c->folder, "") && make_folder(c->folder, "units") &&
+              (!c->map.records || make_folder(c->folder, "records")) &&
+              (!c->map.fields || make_folder(c->folder, "rows"));
+  if (made) {
+    int locked = hp_crawl_lock_folder(c, HP_LOCK_OWN);
+    if (locked >= 0) return locked;
+    static const char *const folders[] = {"", "units", "records", "rows"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) remove_temporary(c->folder, folders[i]);
+  }
+  if (!made || !hp_new_file_open(&out, c->folder, "plan.tsv")) {
     hp_complain("%s: cannot be written: %s; name another folder", c->folder, strerror(errno));
     return HP_EXIT_FAILED;
   }
-  int locked = hp_crawl_lock_folder(c, HP_LOCK_OWN);
-  if (locked >= 0) {
-    hp_new_file_drop(&out);
-    return locked;
-  }
-  remove_temporary(c->folder, "units");
-  remove_temporary(c->folder, "records");
-  remove_temporary(c->folder, "rows");
   bool fine = write_lines(out.file, c);
   if (fine && hp_new_file_finish(&out)) return -1;
   hp_new_file_drop(&out);
