@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "programs/crawl/sha256.h"
 
 #include <hpar/study.h>
 #include <string.h>
@@ -25,6 +26,11 @@ hpar_status hp_map_create(hp_map **map, const hp_map_options *options, hp_tally 
   for (size_t i = 0; !status && i < options->selector_count; i++)
     status = hpar_selectors_add(m->selectors, options->selectors[i], strlen(options->selectors[i]), NULL);
   if (!status && (options->fields || options->groups)) status = hp_rows_create(&m->rows, &m->options, tally);
+  char digits[65];
+  if (!status && options->python &&
+      (!hp_sha256_of_file(options->python, digits) || strcmp(digits, options->python_digest)))
+    status = HPAR_ERROR_ARGUMENT;
+  if (!status && options->python) status = hp_python_create(&m->python, &m->options);
   if (status) {
     hp_map_destroy(m);
     return status;
@@ -40,6 +46,7 @@ void hp_map_destroy(hp_map *m) {
   hpar_parser_destroy(m->parser);
   hpar_selectors_destroy(m->selectors);
   hp_rows_destroy(m->rows);
+  hp_python_destroy(m->python);
   hp_http_memory_free(&m->memory);
   hp_free(m->other_elements.names);
   hp_free(m->other_elements.used);
@@ -220,9 +227,19 @@ static bool end_rows(hp_map *m, const hp_warc_record *record) {
   return count(m, "quarantined", 1);
 }
 
+/* Calls the function of the user. */
+static bool call_function(hp_map *m, const hp_warc_record *record, const hp_http_message *message) {
+  hp_python_result result = hp_python_record(m->python, record, message, m->row_file);
+  if (result != HP_PYTHON_REFUSED) return result == HP_PYTHON_DONE;
+  refuse(m, record, hp_python_reason(m->python));
+  return count(m, "quarantined", 1);
+}
+
 /* Adds the row of a record that is no page. */
 static bool add_plain_row(hp_map *m, const hp_warc_record *record, const hp_http_message *message, hp_row_kind kind) {
-  if (!m->rows || m->options.selector_count || m->options.row_kind < kind) return true;
+  if (m->options.row_kind < kind) return true;
+  if (m->python && !call_function(m, record, message)) return false;
+  if (!m->rows || m->options.selector_count) return true;
   hp_row_source source = {.record = record, .message = message, .file = m->file};
   hp_rows_begin(m->rows, &source);
   hp_rows_add(m->rows, HPAR_NO_NODE, 0);
@@ -330,6 +347,19 @@ static hpar_status parse_page(hp_map *m, const hp_warc_record *record, const hp_
   return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
+/* Returns whether something other than the function of the user needs the tree of a page. */
+static bool needs_tree(const hp_map *m) {
+  return !m->python || m->options.profiles || m->options.selector_count || m->options.records || m->rows;
+}
+
+static hpar_status take_page(hp_map *m, const hp_warc_record *record, const hp_http_message *message) {
+  if (m->python && !call_function(m, record, message->head.length ? message : NULL)) return HPAR_ERROR_MEMORY;
+  if (needs_tree(m)) return parse_page(m, record, message);
+  m->sums[HP_SUM_PAGES]++;
+  m->sums[HP_SUM_PAGE_BYTES] += message->body.length;
+  return HPAR_OK;
+}
+
 static hpar_status take_response(hp_map *m, const hp_warc_record *record) {
   hp_http_message message;
   hpar_status status = hp_http_read(record->block, m->options.memory, &m->memory, &message);
@@ -351,7 +381,7 @@ static hpar_status take_response(hp_map *m, const hp_warc_record *record) {
     refuse(m, record, hp_http_problem_name(message.problem));
     if (fine && message.problem == HP_HTTP_TOO_LARGE) fine = count(m, "quarantined", 1);
   } else if (fine && message.status == 200 && is_html(message.content_type, message.body)) {
-    status = parse_page(m, record, &message);
+    status = take_page(m, record, &message);
   } else if (fine) {
     fine = add_plain_row(m, record, &message, HP_ROWS_OF_RESPONSES);
   }
@@ -382,7 +412,7 @@ hpar_status hp_map_record(hp_map *m, const hp_warc_record *record) {
   if (is_text(record->type, "conversion")) hp_map_value(m, HP_TEXT_BYTES, record->block.length);
   if (is_text(record->type, "resource") && is_html(record->content_type, record->block)) {
     hp_http_message message = {.body = record->block};
-    return parse_page(m, record, &message);
+    return take_page(m, record, &message);
   }
   return add_plain_row(m, record, NULL, HP_ROWS_OF_RECORDS) ? HPAR_OK : HPAR_ERROR_MEMORY;
 }

@@ -44,6 +44,8 @@ typedef struct hp_map_options {
   hp_row_kind row_kind;
   char *suffixes;         /* the path of the public suffix list, if a column needs it */
   char suffix_digest[65]; /* its SHA-256 */
+  char *python;           /* the path of a file with a function record(); NULL: none */
+  char python_digest[65];
   /* No effect on the results: pages from this length on are parsed by `threads`; 0: none. */
   uint64_t split_bytes;
   unsigned threads;
@@ -56,7 +58,7 @@ typedef void (*hp_map_refuse)(void *context, const hp_warc_record *record, const
 
 /* Creates the state of one worker. `tally` receives the counts, `records` and `rows` the lines, and
  * `refuse` the records above a limit and the damaged ones. HPAR_ERROR_MEMORY; HPAR_ERROR_ARGUMENT:
- * a selector, a column or the public suffix list is wrong. */
+ * a selector, a column, the public suffix list or the Python file is wrong. */
 hpar_status hp_map_create(hp_map **map, const hp_map_options *options, hp_tally *tally);
 void hp_map_destroy(hp_map *map);
 void hp_map_report_to(hp_map *map, const char *file, FILE *records, FILE *rows, hp_map_refuse refuse, void *context);

@@ -5,6 +5,7 @@
 
 #include "base/names.h"
 #include "programs/crawl/map.h"
+#include "programs/crawl/python.h"
 #include "programs/crawl/rows.h"
 #include "url/links.h"
 #include "url/url.h"
@@ -124,7 +125,8 @@ struct hp_map {
   hpar_parser *parser;
   hpar_document *document;
   hpar_selectors *selectors;
-  hp_rows *rows; /* NULL: none are wanted */
+  hp_rows *rows;     /* NULL: none are wanted */
+  hp_python *python; /* NULL: no function */
   hp_http_memory memory;
   uint64_t page; /* the number of pages so far */
   hp_map_element elements[HP_KNOWN_ATOMS];

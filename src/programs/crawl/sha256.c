@@ -1,5 +1,7 @@
 #include "programs/crawl/sha256.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const uint32_t constants[64] = {
@@ -65,4 +67,19 @@ void hp_sha256_finish(hp_sha256 *sha, char digits[65]) {
   hp_sha256_add(sha, end, sizeof end);
   for (int i = 0; i < 64; i++) digits[i] = hexadecimal[sha->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
   digits[64] = 0;
+}
+
+bool hp_sha256_of_file(const char *path, char digits[65]) {
+  char bytes[1 << 14];
+  FILE *file = fopen(path, "rbe");
+  if (!file) return false;
+  hp_sha256 sha;
+  hp_sha256_open(&sha);
+  for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;) hp_sha256_add(&sha, bytes, got);
+  bool fine = !ferror(file);
+  int error = errno;
+  fclose(file);
+  errno = error;
+  hp_sha256_finish(&sha, digits);
+  return fine;
 }

@@ -44,8 +44,10 @@ typedef struct run {
 static void refuse(void *context, const hp_warc_record *record, const char *reason) {
   run *r = context;
   if (r->refusal_count++ >= MAX_REFUSALS) return;
-  fprintf(r->refusals_file, "refused\t%llu\t%llu\t%llu\t%s\t", (unsigned long long)record->offset,
-          (unsigned long long)record->inner, (unsigned long long)record->index, reason);
+  fprintf(r->refusals_file, "refused\t%llu\t%llu\t%llu\t", (unsigned long long)record->offset,
+          (unsigned long long)record->inner, (unsigned long long)record->index);
+  hp_write_escaped(r->refusals_file, reason, strlen(reason));
+  fputc('\t', r->refusals_file);
   hp_write_escaped(r->refusals_file, record->uri.bytes, record->uri.length);
   fputc('\n', r->refusals_file);
 }
@@ -220,10 +222,11 @@ static hp_unit_result run_open(run *r, int file) {
   const hp_map_options *options = job->options;
   hpar_status status = hp_map_create(&r->map, options, &r->tally);
   if (status == HPAR_ERROR_ARGUMENT)
-    return fail(job, HP_UNIT_UNSUPPORTED, "the public suffix list is not that of the plan");
+    return fail(job, HP_UNIT_UNSUPPORTED, "the public suffix list or the Python file is not that of the plan");
   if (status) return HP_UNIT_MEMORY;
-  if (job->folder && ((options->records && !open_file(r, &r->records, "records", "jsonl")) ||
-                      (options->fields && !open_file(r, &r->rows, "rows", hp_row_ending(options->row_format)))))
+  if (job->folder &&
+      ((options->records && !open_file(r, &r->records, "records", "jsonl")) ||
+       ((options->fields || options->python) && !open_file(r, &r->rows, "rows", hp_row_ending(options->row_format)))))
     return fail(job, HP_UNIT_OUTPUT, "");
   hp_map_report_to(r->map, job->unit->path, r->records.file, r->rows.file, refuse, r);
   hp_unit_result result = read_file(r, file);

@@ -1,10 +1,13 @@
 /* hpar crawl: counts the properties of the pages in web archives. */
 
 #include "programs/hpar/crawl.h"
+#include "programs/crawl/python.h"
 #include "programs/crawl/rows.h"
+#include "programs/crawl/sha256.h"
 #include "programs/crawl/suffixes.h"
 #include "programs/hpar/machine.h"
 #include "programs/hpar/options.h"
+#include "programs/hpar/process.h"
 
 #include <errno.h>
 #include <hpar/study.h>
@@ -22,6 +25,7 @@ enum {
   SELECT,
   LIMIT,
   FIELDS,
+  PYTHON,
   ROWS,
   ROWS_OF,
   GROUP_BY,
@@ -55,6 +59,8 @@ static const hp_option options[] = {
      "language,title,bytes,digest,file,offset,meta:NAME,header:NAME,warc:NAME\n"
      "of the page; selector,tag,text,content,html,attr:NAME of the element;\n"
      "url,host,domain,tld:NAME of the link in its attribute NAME"},
+    {PYTHON, "python", "FILE",
+     "call the function record(r) of this file for each page; what it\nyields are the rows of DIR/rows.jsonl"},
     {ROWS, "rows", "jsonl|csv|tsv", "the format of DIR/rows.jsonl, rows.csv or rows.tsv (jsonl)"},
     {GROUP_BY, "group-by", "LIST", "count the rows and their pages by these fields, in DIR/groups.csv"},
     {ROWS_OF, "rows-of", "pages|responses|records", "what has a row without --select (pages)"},
@@ -201,7 +207,7 @@ static int set_columns(const char *option, const char *value, char **list) {
 typedef struct request {
   hp_crawl crawl;
   const char *database, *parquet;
-  const char *suffixes;
+  const char *suffixes, *python;
   bool profiled;
   const char **operands;
   size_t operand_count;
@@ -240,6 +246,7 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
       return each_item(c, value, take_limit) ? -1 : bad_value("limit", value, "a list as in time=2s,memory=256M");
     case FIELDS: return set_columns("fields", value, &c->map.fields);
     case GROUP_BY: return set_columns("group-by", value, &c->map.groups);
+    case PYTHON: r->python = value; return -1;
     case ROWS:
       if (!hp_value_word(arguments, formats, &index)) return HP_EXIT_USAGE;
       c->map.row_format = (hp_row_format)index;
@@ -355,6 +362,24 @@ static int find_suffixes(request *r) {
   return map->suffixes ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
 }
 
+/* Loads the Python file once, and keeps its path and digest. */
+static int find_function(request *r) {
+  hp_map_options *map = &r->crawl.map;
+  char program[4096];
+  if (!r->python) return -1;
+  if (map->fields || map->row_format) return hp_bad_usage(&command, "--python excludes --fields and --rows");
+  if (!hp_find_program("python3", program, sizeof program)) {
+    hp_complain("crawl --python: needs Python: apt install python3");
+    return HP_EXIT_USAGE;
+  }
+  if (!hp_sha256_of_file(r->python, map->python_digest) || !(map->python = realpath(r->python, NULL))) {
+    hp_complain("%s: cannot be read: %s", r->python, strerror(errno));
+    return HP_EXIT_USAGE;
+  }
+  char *arguments[] = {program, "-c", (char *)hp_python_script, map->python, NULL};
+  return hp_run_program(arguments, NULL, 0) ? HP_EXIT_USAGE : -1;
+}
+
 static int check_request(request *r) {
   const hp_crawl *c = &r->crawl;
   if (!r->operand_count) return hp_bad_usage(&command, "name an INPUT");
@@ -363,9 +388,10 @@ static int check_request(request *r) {
     hp_complain("crawl: this build has no parallel parser; leave states and speculation out of --profile");
     return HP_EXIT_USAGE;
   }
-  if (c->map.row_kind && (c->map.selector_count || !(c->map.fields || c->map.groups)))
-    return hp_bad_usage(&command, "--rows-of is for --fields and --group-by without --select");
+  if (c->map.row_kind && (c->map.selector_count || !(c->map.fields || c->map.groups || r->python)))
+    return hp_bad_usage(&command, "--rows-of is for --fields, --group-by and --python without --select");
   int code = find_suffixes(r);
+  if (code < 0) code = find_function(r);
   return code < 0 ? hp_crawl_check_engine(c) : code;
 }
 

@@ -166,7 +166,7 @@ typedef struct field {
   uint64_t *value;
 } field;
 
-enum { FIELDS = 9, TEXTS = 3 };
+enum { FIELDS = 9, TEXTS = 4 };
 
 static void list_fields(hp_map_options *o, uint64_t *profiles, field fields[FIELDS]) {
   const field all[FIELDS] = {
@@ -182,7 +182,8 @@ typedef struct text {
 } text;
 
 static void list_texts(hp_map_options *o, text texts[TEXTS]) {
-  const text all[TEXTS] = {{"fields", &o->fields}, {"groups", &o->groups}, {"suffixes", &o->suffixes}};
+  const text all[TEXTS] = {
+      {"fields", &o->fields}, {"groups", &o->groups}, {"suffixes", &o->suffixes}, {"python", &o->python}};
   memcpy(texts, all, sizeof all);
 }
 
@@ -205,6 +206,7 @@ static void write_options(FILE *file, const hp_crawl *c) {
   for (int i = 0; i < TEXTS; i++)
     if (*texts[i].value) write_text(file, texts[i].name, *texts[i].value);
   if (*map.suffix_digest) write_text(file, "suffix_digest", map.suffix_digest);
+  if (*map.python_digest) write_text(file, "python_digest", map.python_digest);
   for (size_t i = 0; i < map.selector_count; i++) write_text(file, "select", map.selectors[i]);
 }
 
@@ -219,6 +221,7 @@ static bool read_option(hp_crawl *c, const char *name, const char *value) {
   if (!strcmp(name, "row_format")) c->map.row_format = (hp_row_format)atoi(value);
   if (!strcmp(name, "row_kind")) c->map.row_kind = (hp_row_kind)atoi(value);
   if (!strcmp(name, "suffix_digest")) snprintf(c->map.suffix_digest, sizeof c->map.suffix_digest, "%s", value);
+  if (!strcmp(name, "python_digest")) snprintf(c->map.python_digest, sizeof c->map.python_digest, "%s", value);
   text texts[TEXTS];
   list_texts(&c->map, texts);
   for (int i = 0; i < TEXTS; i++)
@@ -344,7 +347,7 @@ int hp_crawl_write_plan(hp_crawl *c) {
   hp_new_file out;
   bool made = make_folder(c->folder, "") && make_folder(c->folder, "units") &&
               (!c->map.records || make_folder(c->folder, "records")) &&
-              (!c->map.fields || make_folder(c->folder, "rows"));
+              (!(c->map.fields || c->map.python) || make_folder(c->folder, "rows"));
   if (made) {
     int locked = hp_crawl_lock_folder(c, HP_LOCK_OWN);
     if (locked >= 0) return locked;
@@ -435,5 +438,6 @@ void hp_crawl_free(hp_crawl *c) {
   free(c->map.fields);
   free(c->map.groups);
   free(c->map.suffixes);
+  free(c->map.python);
   if (c->lock >= 0) close(c->lock);
 }

@@ -136,6 +136,7 @@ static void write_options(hp_json *json, const hp_map_options *o) {
   hp_json_text_member(json, "fields", o->fields);
   hp_json_text_member(json, "groups", o->groups);
   hp_json_number_member(json, "row_kind", o->row_kind);
+  hp_json_text_member(json, "python", o->python ? o->python_digest : NULL);
   hp_json_key(json, "selectors");
   hp_json_open(json, '[');
   for (size_t i = 0; i < o->selector_count; i++) hp_json_text(json, o->selectors[i]);
@@ -432,8 +433,9 @@ int hp_crawl_reduce(const hp_crawl *c) {
   bool fine = add_units(&r);
   if (!fine) hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   fine = fine && write_file(&r, "quarantine.jsonl", write_quarantine) &&
-         (!c->map.groups || write_file(&r, "groups.csv", write_groups)) && (!c->map.fields || write_rows(&r)) &&
-         write_file(&r, "summary.md", write_markdown) && write_file(&r, "summary.json", write_json);
+         (!c->map.groups || write_file(&r, "groups.csv", write_groups)) &&
+         (!(c->map.fields || c->map.python) || write_rows(&r)) && write_file(&r, "summary.md", write_markdown) &&
+         write_file(&r, "summary.json", write_json);
   hp_unit_results_free(&r.results);
   free(r.has_results);
   return fine && r.done == c->unit_count ? HP_EXIT_FINE : HP_EXIT_FAILED;
