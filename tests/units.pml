@@ -41,6 +41,7 @@
 #define CLOSES_NAMES 13   /* the end of a parse makes the table of names constant */
 #define COUNTS_FIRST 14   /* a thread counts itself before it looks for sleepers */
 #define KNOWS_FORK 15     /* the child does not wait for lost threads */
+#define GIVES_UP_FREE 16  /* a unit that is given up may be free: its thread has only its number */
 
 #ifndef OMIT
 #define OMIT 0
@@ -92,7 +93,10 @@ inline publish(u) {
 }
 
 inline give_up(u) {
-  atomic { ok = state[u] == CLAIMED; if :: ok -> state[u] = GIVEN_UP :: else fi }
+  atomic {
+    ok = state[u] == CLAIMED || (state[u] == FREE && OMIT != GIVES_UP_FREE);
+    if :: ok -> state[u] = GIVEN_UP :: else fi
+  }
 }
 
 inline hold(u) {
@@ -168,12 +172,9 @@ inline work_at_queue() {
   do
   :: next_unit == UNITS -> break
   :: else ->
+     atomic { k = next_unit; if :: k < UNITS -> next_unit++ :: else fi };
      if
-     :: OMIT == ONE_STEP -> k = next_unit; next_unit++
-     :: else -> atomic { k = next_unit; if :: k < UNITS -> next_unit++ :: else fi }
-     fi;
-     if
-     :: k < UNITS -> state[k] = CLAIMED; run_and_publish(k); consume_all()
+     :: k < UNITS -> claim(k); if :: ok -> run_and_publish(k); consume_all() :: else fi
      :: else
      fi
   od;
@@ -342,8 +343,7 @@ inline merge_slots() {
      :: ok -> atomic { assert(seen == 2 && writers[u] == 0); seen = 0; written[u] = 0; state[u] = FREE }
      :: else ->
         if
-        :: true ->
-           give_up(u);
+        :: atomic { state[u] == CLAIMED -> give_up(u) };
            if :: ok && OMIT == FREES_LATER -> state[u] = FREE :: else fi;
            ok = false
         :: true
@@ -456,6 +456,7 @@ init {
        give_up(k);
        if
        :: ok && OMIT == OTHER_MEMORY -> begin_write(k); end_write(k)
+       :: !ok -> assert(written[k] == 2)
        :: else
        fi
     fi

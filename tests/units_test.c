@@ -69,7 +69,8 @@ static void drop_job(void *context) {
 }
 
 static const hp_unit_client silent = {.run = run_unit, .drop = drop_job},
-                            consuming = {run_unit, admit_unit, consume_unit, drop_job};
+                            consuming = {
+                                .run = run_unit, .admit = admit_unit, .consume = consume_unit, .drop = drop_job};
 
 static void open_job(job *j, const hp_unit_client *client, size_t count) {
   memset((void *)j, 0, sizeof *j);
@@ -98,6 +99,8 @@ static void one_unit(void) {
   CHECK(hp_unit_is_published(&unit) && !hp_unit_holder(&unit));
   hp_unit_free(&unit);
   CHECK(hp_unit_claim(&unit) && hp_unit_give_up(&unit) && !hp_unit_publish(&unit) && !hp_unit_is_complete(&unit));
+  hp_unit_free(&unit);
+  CHECK(hp_unit_give_up(&unit) && !hp_unit_claim(&unit)); /* the thread was late before its claim */
 }
 
 /* Any number of threads, by their own executors. */

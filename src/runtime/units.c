@@ -33,9 +33,12 @@ bool hp_unit_publish(hp_unit_state *unit) {
 }
 
 bool hp_unit_give_up(hp_unit_state *unit) {
-  uint32_t state = HP_UNIT_CLAIMED;
-  return atomic_compare_exchange_strong_explicit(unit, &state, HP_UNIT_GIVEN_UP, memory_order_acq_rel,
-                                                 memory_order_acquire);
+  uint32_t state = atomic_load_explicit(unit, memory_order_acquire);
+  while (state < HP_UNIT_GIVEN_UP)
+    if (atomic_compare_exchange_weak_explicit(unit, &state, HP_UNIT_GIVEN_UP, memory_order_acq_rel,
+                                              memory_order_acquire))
+      return true;
+  return false;
 }
 
 bool hp_unit_hold(hp_unit_state *unit, unsigned thread) {
@@ -50,19 +53,24 @@ bool hp_unit_hold(hp_unit_state *unit, unsigned thread) {
 /* Claims a unit after those that the thread has looked at: `*seen`. */
 static bool claim_next(hp_unit_queue *q, unsigned thread, size_t *seen, size_t *unit) {
   hp_turn();
-  if (!q->plan.by_part) {
-    const size_t place = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
-    if (place >= q->plan.count) return false;
-    *unit = q->plan.order ? q->plan.order[place] : place;
-    if (q->plan.states) atomic_store_explicit(&q->plan.states[*unit], HP_UNIT_CLAIMED, memory_order_relaxed);
-    call_hook();
-    return true;
+  const hp_unit_plan *p = &q->plan;
+  for (;;) {
+    const size_t place = p->by_part ? (*seen)++ : atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
+    if (place >= p->count) return false;
+    *unit = p->by_part ? (p->count * thread / q->threads + place) % p->count : p->order ? p->order[place] : place;
+    if (!p->states) call_hook();
+    if (!p->states || hp_unit_claim(&p->states[*unit])) return true;
   }
-  while (*seen < q->plan.count) {
-    *unit = (q->plan.count * thread / q->threads + (*seen)++) % q->plan.count;
-    if (hp_unit_claim(&q->plan.states[*unit])) return true;
-  }
-  return false;
+}
+
+bool hp_unit_queue_join(hp_unit_queue *q, size_t *unit) {
+  size_t next = *unit + 1;
+  hp_turn();
+  if (next >= q->plan.count ||
+      !atomic_compare_exchange_strong_explicit(&q->next, &next, next + 1, memory_order_relaxed, memory_order_relaxed))
+    return false;
+  ++*unit;
+  return true;
 }
 
 void hp_unit_queue_cancel(hp_unit_queue *q) { atomic_store_explicit(&q->next, q->plan.count, memory_order_relaxed); }
@@ -127,6 +135,7 @@ static void run_units(void *context, unsigned thread) {
   hp_unit_queue *q = context;
   const bool consumes = q->plan.client->admit && thread < q->plan.consumers;
   size_t seen = 0, unit;
+  if (!thread && q->plan.client->lead) q->plan.client->lead(q->plan.job);
   for (;;) {
     while (consumes && hp_unit_queue_consume(q)) continue;
     if (!claim_next(q, thread, &seen, &unit)) break;

@@ -5,10 +5,10 @@
  * tests/units.pml is the model of this protocol, and the comments name its steps.
  *
  *   FREE -- claim --> CLAIMED -- publish --> PUBLISHED -- consume --> CONSUMED
- *                        |                   |       ^
- *                     give up              hold   release
- *                        v                   v       |
- *                     GIVEN_UP            HELD, by one thread
+ *     |                  |                   |       ^
+ *     +---- give up -----+                 hold   release
+ *              v                             v       |
+ *           GIVEN_UP                      HELD, by one thread
  *
  * Only the thread that has claimed a unit writes its result. The publication is a release, and the
  * look at it an acquire, so that whoever sees a unit published may read the result. A consumer
@@ -32,11 +32,12 @@ enum {
   HP_UNIT_HELD /* + the number of the thread */
 };
 
-/* Step `claim`. Returns false if another thread has claimed the unit. */
+/* Step `claim`. Returns false if another thread has claimed the unit, or it was given up. */
 bool hp_unit_claim(hp_unit_state *unit);
 /* Step `publish`. Returns false if the unit was given up. Requires: the thread has claimed it. */
 bool hp_unit_publish(hp_unit_state *unit);
-/* Step `give_up`. Returns false if the result is complete. */
+/* Step `give_up`. Returns false if the result is complete. A free unit is given up, too: a thread
+ * may have taken its number from a queue, and be late before it claims the unit. */
 bool hp_unit_give_up(hp_unit_state *unit);
 /* Step `hold`: lets the thread alone use the result. Returns false if the unit is not published, or
  * another thread holds it. */
@@ -60,6 +61,16 @@ static inline bool hp_unit_is_published(const hp_unit_state *unit) {
 static inline unsigned hp_unit_holder(const hp_unit_state *unit) {
   uint32_t state = atomic_load_explicit(unit, memory_order_acquire);
   return state >= HP_UNIT_HELD ? state - HP_UNIT_HELD + 1 : 0;
+}
+
+/* Returns the length of a unit of a work that threads divide. Each of them claims about
+ * HP_UNITS_PER_THREAD units, so that a slow one delays the others little. A unit shorter than
+ * `least` would cost more than it saves, but none is longer than `most`. */
+enum { HP_UNITS_PER_THREAD = 8 };
+static inline size_t hp_unit_length(size_t work, unsigned threads, size_t least, size_t most) {
+  size_t length = work / ((size_t)threads * HP_UNITS_PER_THREAD);
+  if (length < least) length = least;
+  return length < most ? length : most;
 }
 
 /* Test hook: only the tests and an experiment link a units.c that is built with HPAR_TEST_HOOKS.
@@ -95,6 +106,7 @@ typedef struct hp_unit_client { // value
   hp_admission (*admit)(void *job, size_t unit, size_t first);
   void (*consume)(void *job, size_t unit); /* an admitted unit, beside other threads */
   void (*drop)(void *job);                 /* frees the job when its stragglers have left */
+  void (*lead)(void *job);                 /* what thread 0 does before it claims units */
 } hp_unit_client;
 
 /* What a run does with which units. */
@@ -125,6 +137,9 @@ typedef struct hp_unit_queue {
 
 /* Step `cancel`: no thread claims a further unit. Requires: not by part. */
 void hp_unit_queue_cancel(hp_unit_queue *queue);
+/* Claims the unit after `*unit`, too, if it is the next one to claim. Requires: the thread runs
+ * `*unit`, and units are claimed in ascending order, without states. */
+bool hp_unit_queue_join(hp_unit_queue *queue, size_t *unit);
 /* Consumes the next unit, if it is published and admitted. Returns whether it did. No published
  * unit is left behind: if another thread admits meanwhile, it looks again. */
 bool hp_unit_queue_consume(hp_unit_queue *queue);

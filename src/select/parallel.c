@@ -13,10 +13,9 @@
 
 enum {
   MAX_SAMPLES = 4096,
-  UNITS = 1024,                /* distances in a whole tree */
-  MIN_BYTES = 1 << 20,         /* of a tree, with the caller's threads */
-  MIN_STARTED_BYTES = 6 << 20, /* with threads that the call starts, which takes about 50 us */
-  RANGES_PER_THREAD = 8        /* so that a slow range delays the others little */
+  UNITS = 1024,               /* distances in a whole tree */
+  MIN_BYTES = 1 << 20,        /* of a tree, with the caller's threads */
+  MIN_STARTED_BYTES = 6 << 20 /* with threads that the call starts, which takes about 50 us */
 };
 
 typedef struct match {
@@ -118,7 +117,7 @@ static void match_range(void *context, size_t unit, unsigned thread, hp_unit_ste
 /* Makes ranges of about equal length. With tests of siblings each range costs a pass over the
  * siblings before it, so that more ranges than threads cost more than they balance. */
 static bool make_ranges(job *j, unsigned threads) {
-  uint32_t count = j->set->looks_at_siblings ? threads : threads * RANGES_PER_THREAD;
+  uint32_t count = j->set->looks_at_siblings ? threads : threads * HP_UNITS_PER_THREAD;
   if (count > j->sample_count) count = j->sample_count;
   j->ranges = hp_allocate_zeroed((count + 1) * sizeof *j->ranges);
   if (!j->ranges) return false;

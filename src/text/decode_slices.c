@@ -228,8 +228,10 @@ static bool all_are_done(decoding *all) {
 
 /* Runs all slices. Returns false if there is a straggler. */
 static bool run_slices(decoding *all, const hp_slice_executor *executor) {
-  static const hp_unit_client still = {.run = decode_slice, .drop = drop_decoding},
-                              moving = {decode_slice, place_slice, move_slice, drop_decoding};
+  static const hp_unit_client still = {.run = decode_slice, .drop = drop_decoding}, moving = {.run = decode_slice,
+                                                                                              .admit = place_slice,
+                                                                                              .consume = move_slice,
+                                                                                              .drop = drop_decoding};
   hp_slice_batch batch = {.client = &still, .job = all, .count = all->count};
   if (all->count > 2) {
     order_slices(all);

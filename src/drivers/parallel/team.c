@@ -370,8 +370,6 @@ void hp_team_free(hp_team *team) {
 enum { MIN_DECODED_BYTES = 4 << 10, MIN_CHECKED_BYTES = 8 << 10 };
 /* Larger slices are not needed. Texts below MIN_LONG_BYTES have no smaller ones. */
 enum { MAX_DECODED_BYTES = 8 << 10, MAX_CHECKED_BYTES = 32 << 10, MIN_LONG_BYTES = 128 << 10 };
-/* The bytes of some slices take several times longer than those of others. */
-enum { SLICES_PER_THREAD = 8 };
 /* The inline executor uses small slices, so that tests cover them. */
 enum { INLINE_SLICES = 5, MIN_INLINE_BYTES = 16 };
 enum { STRAGGLER_NS = 150000 };
@@ -421,10 +419,6 @@ static bool run_inline(void *context, hp_slice_batch *batch) {
   return true;
 }
 
-static size_t between(size_t bytes, size_t least, size_t most) {
-  return bytes < least ? least : bytes < most ? bytes : most;
-}
-
 void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
                             hp_slice_executor *executor) {
   hp_team_await_stragglers(team);
@@ -442,9 +436,8 @@ void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *
   if (threads < 2) return;
   executor->context = team;
   executor->run = run_on_threads;
-  executor->max_slices = threads > 2 ? SLICES_PER_THREAD * threads : threads;
-  size_t share = length / ((size_t)SLICES_PER_THREAD * threads);
-  if (length < MIN_LONG_BYTES) share = MAX_CHECKED_BYTES;
-  executor->min_slice_bytes = between(share, MIN_DECODED_BYTES, MAX_DECODED_BYTES);
-  executor->min_checked_bytes = between(share, MIN_CHECKED_BYTES, MAX_CHECKED_BYTES);
+  executor->max_slices = threads > 2 ? HP_UNITS_PER_THREAD * threads : threads;
+  const size_t shared = length < MIN_LONG_BYTES ? SIZE_MAX : length;
+  executor->min_slice_bytes = hp_unit_length(shared, threads, MIN_DECODED_BYTES, MAX_DECODED_BYTES);
+  executor->min_checked_bytes = hp_unit_length(shared, threads, MIN_CHECKED_BYTES, MAX_CHECKED_BYTES);
 }
