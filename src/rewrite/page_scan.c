@@ -3,10 +3,15 @@
 #include "base/memory.h"
 #include "resources/describe.h"
 #include "resources/finder.h"
+#include "runtime/units.h"
 #include "text/scan/scan.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* A shorter part costs more than it saves. The inline executor has shorter ones, so that tests
+ * cover them. */
+enum { LEAST_PART = 16 << 10 };
 
 /* A resource that a scan has reported. */
 typedef struct seen_resource {
@@ -22,18 +27,24 @@ typedef struct seen_resources {
 /* A thread with its scan. Thread 0 is the calling thread. */
 typedef struct scan_thread {
   hp_resource_scan *scan;
-  hp_scan_part part;
-  char prefix[64];
-  seen_resources seen;
-  bool lacks_memory;
   hp_finder_gate gate; /* of a scout: the exact scan has passed these resources */
   char padding[HP_CACHE_LINE];
 } scan_thread;
 
-/* The rules and the threads that a session keeps. */
+/* A part of the text that a scout scans. */
+typedef struct scan_unit {
+  hp_scan_part part;
+  char prefix[64];
+  seen_resources seen;
+  char padding[HP_CACHE_LINE];
+} scan_unit;
+
+/* The rules and the memory that a session keeps. */
 typedef struct hp_page_scan {
   hpar_rules *rules;
   scan_thread *threads[HPAR_MAX_THREADS];
+  HP_ARRAY(scan_unit) units;
+  seen_resources confirmed; /* behind the begin of the first unit */
 } hp_page_scan;
 
 /* One scan of a page. */
@@ -45,10 +56,16 @@ typedef struct page_run {
   const hp_encoding *encoding;
   bool is_certain;
   unsigned threads;
+  /* The text has parts of this size. The exact scan has the first ones, until scouts have scanned
+   * the others, each of which is a unit. */
+  size_t part_size, exact_parts;
+  uint32_t units;
+  hp_unit_queue queue;
+  hp_scan_part exact;
   hpar_resource_event event; /* of the exact scan */
   hpar_status status;        /* of the exact scan */
+  bool lacks_memory;
   const char *error;
-  size_t part_size; /* about: part i begins at i * part_size or later */
   char padding_1[HP_CACHE_LINE];
   /* This alone changes while the scouts work. Each scout reads it often. */
   _Atomic bool cancelled;
@@ -61,13 +78,15 @@ static void destroy_thread(scan_thread *thread) {
   if (!thread) return;
   hp_resource_scan_destroy(thread->scan);
   hp_finder_gate_close(&thread->gate);
-  hp_free(thread->seen.items);
   hp_free(thread);
 }
 
 static void destroy_scan(void *given) {
   hp_page_scan *scan = given;
   for (unsigned i = 0; i < HPAR_MAX_THREADS; i++) destroy_thread(scan->threads[i]);
+  for (size_t i = 0; i < scan->units.count; i++) hp_free(scan->units.items[i].seen.items);
+  hp_free(scan->units.items);
+  hp_free(scan->confirmed.items);
   hpar_rules_destroy(scan->rules);
   hp_free(scan);
 }
@@ -86,7 +105,14 @@ static hpar_status make_thread(hp_page_scan *scan, unsigned index) {
   return HPAR_OK;
 }
 
-static hpar_status make_scan(hp_session *session, unsigned threads) {
+static bool make_units(hp_page_scan *scan, size_t count) {
+  if (!hp_reserve(&scan->units.items, &scan->units.capacity, count, sizeof *scan->units.items)) return false;
+  for (; scan->units.count < count; scan->units.count++) scan->units.items[scan->units.count] = (scan_unit){0};
+  for (size_t i = 0; i < count; i++) scan->units.items[i].seen.count = 0;
+  return true;
+}
+
+static hpar_status make_scan(hp_session *session, unsigned threads, size_t units) {
   hpar_status status = HPAR_OK;
   if (!session->scan) {
     hp_page_scan *made = hp_allocate_zeroed(sizeof *made);
@@ -99,7 +125,7 @@ static hpar_status make_scan(hp_session *session, unsigned threads) {
     hp_session_keep_scan(session, made, destroy_scan);
   }
   for (unsigned i = 0; status == HPAR_OK && i < threads; i++) status = make_thread(session->scan, i);
-  return status;
+  return status == HPAR_OK && !make_units(session->scan, units) ? HPAR_ERROR_MEMORY : status;
 }
 
 /* Returns false if memory is short. */
@@ -128,11 +154,10 @@ static void pass_gates(const page_run *run, uint32_t passed) {
 
 static bool take_exact(const hpar_resource *resource, void *context) {
   page_run *run = context;
-  scan_thread *thread = run->scan->threads[0];
-  if (run->threads > 1 && resource->offset >= run->part_size) {
+  if (run->units && resource->offset >= run->exact_parts * run->part_size) {
     pass_gates(run, (uint32_t)resource->offset + 1);
-    if (!add_seen(&thread->seen, resource)) {
-      thread->lacks_memory = true;
+    if (!add_seen(&run->scan->confirmed, resource)) {
+      run->lacks_memory = true;
       return false;
     }
   }
@@ -140,21 +165,22 @@ static bool take_exact(const hpar_resource *resource, void *context) {
   return true;
 }
 
-static void scan_exactly(page_run *run) {
-  scan_thread *thread = run->scan->threads[0];
-  thread->part = (hp_scan_part){.bytes = run->bytes,
-                                .to = run->length,
-                                .is_last = true,
-                                .prefix = "",
-                                .encoding = run->encoding,
-                                .is_certain = run->is_certain,
-                                .scripting = run->config->scripting,
-                                .fragment = run->config->fragment};
-  thread->seen.count = 0;
-  thread->lacks_memory = false;
-  run->status = hp_resource_scan_run(thread->scan, &thread->part, take_exact, run, &run->error);
-  if (thread->lacks_memory) run->status = HPAR_ERROR_MEMORY;
+static void scan_exactly(void *job) {
+  page_run *run = job;
+  run->exact = (hp_scan_part){.bytes = run->bytes,
+                              .to = run->length,
+                              .is_last = true,
+                              .prefix = "",
+                              .encoding = run->encoding,
+                              .is_certain = run->is_certain,
+                              .scripting = run->config->scripting,
+                              .fragment = run->config->fragment};
+  run->scan->confirmed.count = 0;
+  run->lacks_memory = false;
+  run->status = hp_resource_scan_run(run->scan->threads[0]->scan, &run->exact, take_exact, run, &run->error);
+  if (run->lacks_memory) run->status = HPAR_ERROR_MEMORY;
   atomic_store_explicit(&run->cancelled, true, memory_order_relaxed);
+  hp_unit_queue_cancel(&run->queue);
 }
 
 /* Repeats the exact scan if a meta element has declared another encoding: cancels what was
@@ -173,16 +199,22 @@ static void follow_declaration(page_run *run) {
 /*** scouts ***/
 
 #if HPAR_PARALLEL
+typedef struct finding {
+  page_run *run;
+  scan_unit *unit;
+  size_t last; /* unit that the scout has joined */
+} finding;
+
 static bool take_found(const hpar_resource *resource, void *context) {
-  page_run *run = context;
-  scan_thread *thread = run->scan->threads[resource->thread];
+  finding *f = context;
+  hp_finder_gate *gate = &f->run->scan->threads[resource->thread]->gate;
   bool has_memory = true;
-  pthread_mutex_lock(&thread->gate.lock);
-  if (resource->offset >= thread->gate.passed) {
-    has_memory = add_seen(&thread->seen, resource);
-    if (has_memory) send(run, resource, HPAR_RESOURCE_FOUND);
+  pthread_mutex_lock(&gate->lock);
+  if (resource->offset >= gate->passed) {
+    has_memory = add_seen(&f->unit->seen, resource);
+    if (has_memory) send(f->run, resource, HPAR_RESOURCE_FOUND);
   }
-  pthread_mutex_unlock(&thread->gate.lock);
+  pthread_mutex_unlock(&gate->lock);
   return has_memory;
 }
 
@@ -205,42 +237,63 @@ static bool write_prefix(const hp_start_state *state, char *to, size_t size) {
 }
 
 /* Predicts the state at the begin of the part. Returns false if the part has no resources. */
-static bool begin_part(const page_run *run, scan_thread *thread) {
+static bool begin_part(const page_run *run, scan_unit *unit) {
   const hp_plan *plan = &run->config->parallel.plan;
   const hp_request request = {.text = run->bytes, .length = run->length, .scripting = run->config->scripting};
   const hp_predictor_input input = {.request = &request,
-                                    .cut = (uint32_t)thread->part.from,
-                                    .limit = (uint32_t)thread->part.to,
-                                    .reach = (uint32_t)thread->part.to,
+                                    .cut = (uint32_t)unit->part.from,
+                                    .limit = (uint32_t)unit->part.to,
+                                    .reach = (uint32_t)unit->part.to,
                                     .data = plan->predictor_data};
   hp_start_state state = {
       .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (plan->predictor->predict && !plan->truth) plan->predictor->predict(&input, &state);
-  return write_prefix(&state, thread->prefix, sizeof thread->prefix);
+  return write_prefix(&state, unit->prefix, sizeof unit->prefix);
 }
 
-static void scout(page_run *run, unsigned index) {
-  scan_thread *thread = run->scan->threads[index];
-  const hp_even_cuts cuts = {run->bytes, run->length, run->part_size, &hp_smart_cuts};
+/* Returns whether the exact scan has passed the place. */
+static bool is_passed(const page_run *run, unsigned thread, uint32_t place) {
+  hp_finder_gate *gate = &run->scan->threads[thread]->gate;
+  pthread_mutex_lock(&gate->lock);
+  const bool is_passed = gate->passed >= place;
+  pthread_mutex_unlock(&gate->lock);
+  return is_passed;
+}
+
+static hp_even_cuts cuts_of(const page_run *run) {
+  return (hp_even_cuts){run->bytes, run->length, run->part_size, &hp_smart_cuts};
+}
+
+/* A new scan costs as much as 2 KB. A scout therefore goes on with the next part. */
+static bool join_next(void *context) {
+  finding *f = context;
+  const hp_even_cuts cuts = cuts_of(f->run);
+  if (!hp_unit_queue_join(&f->run->queue, &f->last)) return false;
+  f->unit->part.to = hp_even_end(&cuts, (uint32_t)(f->run->exact_parts + f->last), (uint32_t)f->unit->part.to);
+  return true;
+}
+
+static void scout(void *job, size_t index, unsigned thread, hp_unit_steps *steps) {
+  page_run *run = job;
+  scan_unit *unit = &run->scan->units.items[index];
+  const uint32_t part = (uint32_t)(run->exact_parts + index);
+  const hp_even_cuts cuts = cuts_of(run);
+  finding finding = {run, unit, index};
   const char *error;
-  uint32_t from = hp_even_cut(&cuts, index), to = hp_even_end(&cuts, index, from);
-  thread->part = (hp_scan_part){.bytes = run->bytes,
-                                .from = from,
-                                .to = to,
-                                .prefix = thread->prefix,
-                                .encoding = run->encoding,
-                                .is_certain = run->is_certain,
-                                .scripting = run->config->scripting,
-                                .thread = index,
-                                .cancelled = &run->cancelled};
-  if (from < to && begin_part(run, thread)) hp_resource_scan_run(thread->scan, &thread->part, take_found, run, &error);
-}
-
-static void work(void *context, unsigned thread) {
-  if (thread)
-    scout(context, thread);
-  else
-    scan_exactly(context);
+  (void)steps;
+  uint32_t from = hp_even_cut(&cuts, part), to = hp_even_end(&cuts, part, from);
+  unit->part = (hp_scan_part){.bytes = run->bytes,
+                              .from = from,
+                              .to = to,
+                              .prefix = unit->prefix,
+                              .encoding = run->encoding,
+                              .is_certain = run->is_certain,
+                              .scripting = run->config->scripting,
+                              .thread = thread,
+                              .cancelled = &run->cancelled,
+                              .extend = run->config->parallel.executor.kind == HPAR_EXECUTOR_INLINE ? NULL : join_next};
+  if (from < to && !is_passed(run, thread, to) && begin_part(run, unit))
+    hp_resource_scan_run(run->scan->threads[thread]->scan, &unit->part, take_found, &finding, &error);
 }
 
 /* Returns whether the resource is one of those from items[at] on that have its offset. */
@@ -268,21 +321,21 @@ static bool cancel_wrong(const hpar_resource *resource, void *context) {
 
 /* Cancels the resources that a scout has found and the exact scan has not confirmed. The scout's
  * scan runs again, because their values are gone. */
-static void cancel_part(page_run *run, unsigned index) {
-  scan_thread *thread = run->scan->threads[index];
-  const seen_resources *exact = &run->scan->threads[0]->seen;
+static void cancel_part(page_run *run, scan_unit *unit) {
+  const seen_resources *exact = &run->scan->confirmed;
   size_t at = 0, wrong = 0;
-  for (size_t i = 0; i < thread->seen.count; i++) {
-    seen_resource *found = &thread->seen.items[i];
+  for (size_t i = 0; i < unit->seen.count; i++) {
+    seen_resource *found = &unit->seen.items[i];
     while (at < exact->count && exact->items[at].offset < found->offset) at++;
     found->is_wrong = !is_confirmed(exact, at, found);
     wrong += found->is_wrong;
   }
   if (!wrong) return;
   const char *error;
-  thread->part.cancelled = NULL;
-  cancelling cancelling = {run, &thread->seen, 0};
-  hp_resource_scan_run(thread->scan, &thread->part, cancel_wrong, &cancelling, &error);
+  unit->part.cancelled = NULL;
+  unit->part.extend = NULL;
+  cancelling cancelling = {run, &unit->seen, 0};
+  hp_resource_scan_run(run->scan->threads[0]->scan, &unit->part, cancel_wrong, &cancelling, &error);
 }
 
 /* Returns the number of threads for the scan; 0: memory is short. */
@@ -296,20 +349,34 @@ static unsigned choose_threads(hp_session *session, hp_config *config, size_t le
   return hp_team_threads(&session->team, executor, threads);
 }
 
-static void scan_on_team(hp_session *session, page_run *run) {
+/* Divides the text. The exact scan gets the parts that it reaches before scouts are there. */
+static uint32_t divide(page_run *run) {
+  const hp_executor *executor = &run->config->parallel.executor;
+  const size_t least = executor->kind == HPAR_EXECUTOR_INLINE ? 1 : LEAST_PART, share = run->length / run->threads + 1;
+  run->part_size = hp_unit_length(run->length, run->threads, least, share);
+  run->exact_parts = share / run->part_size;
+  const size_t parts = (run->length + run->part_size - 1) / run->part_size;
+  return run->threads > 1 && parts > run->exact_parts ? (uint32_t)(parts - run->exact_parts) : 0;
+}
+
+static void scan_on_threads(hp_session *session, page_run *run) {
+  static const hp_unit_client client = {.lead = scan_exactly, .run = scout};
+  const hp_unit_plan plan = {.client = &client, .job = run, .count = run->units};
   pass_gates(run, 0);
-  /* Some scouts may not start. */
-  for (unsigned i = 1; i < run->threads; i++) run->scan->threads[i]->seen.count = 0;
-  hp_crew_run(&session->crew, &run->config->parallel.executor, run->threads, work, run);
+  hp_unit_queue_run(&run->queue, &plan, &session->crew, &run->config->parallel.executor, run->threads, false);
   follow_declaration(run);
-  for (unsigned i = 1; run->status == HPAR_OK && i < run->threads; i++) cancel_part(run, i);
+  for (size_t i = 0; run->status == HPAR_OK && i < run->units; i++) cancel_part(run, &run->scan->units.items[i]);
 }
 #else
 static unsigned choose_threads(hp_session *session, hp_config *config, size_t length) {
   (void)session, (void)config, (void)length;
   return 1;
 }
-static void scan_on_team(hp_session *session, page_run *run) {
+static uint32_t divide(page_run *run) {
+  (void)run;
+  return 0;
+}
+static void scan_on_threads(hp_session *session, page_run *run) {
   (void)session;
   scan_exactly(run);
   follow_declaration(run);
@@ -342,12 +409,12 @@ hpar_status hp_scan_page(hp_session *session, hp_config *config, const char *byt
   page_run run = {.config = config, .bytes = bytes ? bytes : "", .length = length, .event = HPAR_RESOURCE_CONFIRMED};
   run.threads = choose_threads(session, config, length);
   if (!run.threads) return HPAR_ERROR_MEMORY;
-  run.part_size = (length + run.threads - 1) / run.threads;
-  hpar_status status = make_scan(session, run.threads);
+  run.units = divide(&run);
+  hpar_status status = make_scan(session, run.threads, run.units);
   if (status != HPAR_OK) return status;
   run.scan = session->scan;
   find_encoding(&run);
-  scan_on_team(session, &run);
+  scan_on_threads(session, &run);
   if (run.status == HPAR_ERROR_UNSUPPORTED || run.status == HPAR_ERROR_ARGUMENT)
     return hp_explain(&session->error, run.status, "%s", run.error);
   return run.status == HPAR_OK && cut_off ? HPAR_LIMIT_INPUT : run.status;

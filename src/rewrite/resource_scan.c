@@ -415,7 +415,11 @@ static hpar_status run(hp_resource_scan *s) {
   if (status == HPAR_OK && !part->is_certain) r->encoding.used = part->encoding;
   s->shift = part->from - prefix;
   if (status == HPAR_OK && prefix) status = hpar_rewriter_feed(r, part->prefix, prefix);
-  if (status == HPAR_OK) status = hpar_rewriter_feed(r, part->bytes + part->from, part->to - part->from);
+  size_t at = part->from;
+  do {
+    if (status == HPAR_OK) status = hpar_rewriter_feed(r, part->bytes + at, part->to - at);
+    at = part->to;
+  } while (status == HPAR_OK && part->extend && part->extend(s->context));
   if (status == HPAR_OK && part->is_last) status = hpar_rewriter_finish(r, NULL);
   return s->has_stopped ? HPAR_OK : status;
 }

@@ -28,6 +28,8 @@ typedef struct hp_scan_part {
   const char *fragment;
   unsigned thread;
   const _Atomic bool *cancelled; /* NULL: nothing cancels the scan */
+  /* Moves `to` if the scan is to go on there. Receives the context of the callback. NULL: never */
+  bool (*extend)(void *context);
 } hp_scan_part;
 
 /* Makes the rules of all scans. The caller destroys them. */
