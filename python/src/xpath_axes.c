@@ -16,11 +16,11 @@ typedef struct collector {
   hp_xpath_set *to;
 } collector;
 
-static const hp_node *node_at(const hp_xpath_evaluation *e, hp_ref ref) { return hp_node_at(e->base, ref); }
+static inline const hp_node *node_at(const hp_xpath_evaluation *e, hp_ref ref) { return hp_node_at(e->base, ref); }
 
 static hp_ref parent_of(const hp_xpath_evaluation *e, hp_ref ref) { return hp_parent_of(e->base, node_at(e, ref)); }
 
-static hp_ref first_child(const hp_node *n) { return hp_can_have_children(n) ? n->first : 0; }
+static inline hp_ref first_child(const hp_node *n) { return hp_can_have_children(n) ? n->first : 0; }
 
 hp_ref hp_xpath_root_of(const hp_xpath_evaluation *e, hp_ref node) {
   for (hp_ref parent; (parent = parent_of(e, node));) node = parent;
@@ -99,11 +99,94 @@ static bool walk_children(collector *c, hp_ref parent) {
   return true;
 }
 
-static bool walk_descendants(collector *c, hp_ref top) {
-  const char *base = c->e->base;
-  for (hp_ref ref = first_child(node_at(c->e, top)); ref; ref = hp_next_in_tree(base, ref, top))
-    if (!take(c, ref)) return false;
+/* The next siblings of open elements. An entry that the ring has lost is found by the parents. */
+enum { RING = 64 };
+
+/* A walk through subtrees, which notes whether a node that it keeps lies inside the one before it. */
+typedef struct descent {
+  hp_ref next[RING];
+  uint32_t top, count;
+  uint32_t floor; /* the last node that it kept is open while `top` stays there */
+  uint32_t low;   /* the least `top` since then */
+  bool nested;
+} descent;
+
+static inline hp_ref pop_sibling(collector *c, descent *d, hp_ref ref, hp_ref top) {
+  if (!d->count) {
+    d->low = 0;
+    return hp_node_after(c->e->base, ref, top);
+  }
+  d->count--;
+  ref = d->next[--d->top % RING];
+  if (d->top < d->low) d->low = d->top;
+  return ref;
+}
+
+static inline void push_sibling(descent *d, const char *base, hp_ref next) {
+  d->next[d->top++ % RING] = next;
+  d->count += d->count < RING;
+  __builtin_prefetch(hp_node_at(base, next));
+}
+
+static inline bool keep_below(collector *c, descent *d, const hp_node *n, hp_ref ref) {
+  const size_t count = c->to->count;
+  if (!keep(c, ref)) return false;
+  if (c->to->count == count) return true;
+  d->nested |= d->low >= d->floor;
+  d->floor = first_child(n) ? d->top + (n->next != 0) : UINT32_MAX;
+  d->low = UINT32_MAX - 1;
   return true;
+}
+
+/* Takes the nodes below `top`. `*covered` counts the nodes of `from`, from that index on, that the
+ * walk meets. `test` has the kind of the collector's test, as a constant. */
+static inline __attribute__((always_inline)) bool
+walk_kind(collector *c, descent *d, hp_ref top, const hp_xpath_set *from, size_t *covered, const hp_xpath_test *test) {
+  const char *base = c->e->base;
+  const hp_atom name = c->name;
+  hp_xpath_item met = *covered < from->count ? from->items[*covered] : 0;
+  hp_ref ref = first_child(hp_node_at(base, top));
+  while (ref) {
+    const hp_node *n = hp_node_at(base, ref);
+    const hp_ref next = n->next;
+    if (ref == met) met = ++*covered < from->count ? from->items[*covered] : 0;
+    if (passes(test, name, n) && !keep_below(c, d, n, ref)) return false;
+    if (hp_can_have_children(n) && n->first) {
+      if (next) push_sibling(d, base, next);
+      ref = n->first;
+    } else {
+      ref = next ? next : pop_sibling(c, d, ref, top);
+    }
+  }
+  return true;
+}
+
+static bool walk_below(collector *c, descent *d, hp_ref top, const hp_xpath_set *from, size_t *covered) {
+  const hp_xpath_test name = {.kind = HP_TEST_NAME}, any = {.kind = HP_TEST_ANY_NAME}, text = {.kind = HP_TEST_TEXT};
+  d->top = d->count = 0;
+  if (c->test->kind == HP_TEST_NAME && !c->test->ns) return walk_kind(c, d, top, from, covered, &name);
+  if (c->test->kind == HP_TEST_ANY_NAME && !c->test->ns) return walk_kind(c, d, top, from, covered, &any);
+  if (c->test->kind == HP_TEST_TEXT) return walk_kind(c, d, top, from, covered, &text);
+  return walk_kind(c, d, top, from, covered, c->test);
+}
+
+/* Requires: the nodes are in document order. A node in the subtree of another one adds nothing. */
+static bool walk_descendants(collector *c, const hp_xpath_set *from, bool with_self) {
+  descent d = {.floor = UINT32_MAX};
+  bool more = true;
+  for (size_t i = 0; more && i < from->count;) {
+    const hp_ref top = hp_xpath_node(from->items[i++]);
+    const hp_node *n = node_at(c->e, top);
+    hp_xpath_work(c->e);
+    d.low = 0;
+    if (with_self && passes(c->test, c->name, n)) {
+      more = keep_below(c, &d, n, top);
+      d.floor = 0;
+    }
+    more = more && walk_below(c, &d, top, from, &i);
+  }
+  c->to->disjoint = !d.nested;
+  return more;
 }
 
 static bool walk_ancestors(collector *c, hp_ref ref) {
@@ -168,8 +251,10 @@ static bool walk(collector *c, hp_xpath_item item) {
     case HP_AXIS_ATTRIBUTE: return is_attribute || walk_attributes(c, ref);
     case HP_AXIS_CHILD: return is_attribute || walk_children(c, ref);
     case HP_AXIS_DESCENDANT_OR_SELF:
-      if (!walk_self(c, item)) return false; /* fall through */
-    case HP_AXIS_DESCENDANT: return is_attribute || walk_descendants(c, ref);
+      if (is_attribute) return walk_self(c, item); /* fall through */
+    case HP_AXIS_DESCENDANT:
+      return is_attribute || walk_descendants(c, &(hp_xpath_set){.items = &item, .count = 1},
+                                              c->step->axis == HP_AXIS_DESCENDANT_OR_SELF);
     case HP_AXIS_FOLLOWING: return walk_following(c, ref, is_attribute);
     case HP_AXIS_FOLLOWING_SIBLING: return is_attribute || walk_siblings(c, ref, true);
     case HP_AXIS_PARENT: {
@@ -283,21 +368,6 @@ static void drop_marks(marks *m) {
   if (m->slots) hp_xpath_drop(m->slots);
 }
 
-/* Requires: the nodes are in document order. A node in the subtree of another one adds nothing. */
-static void step_below(collector *c, const hp_xpath_set *from) {
-  const bool with_self = c->step->axis == HP_AXIS_DESCENDANT_OR_SELF;
-  const char *base = c->e->base;
-  for (size_t i = 0; i < from->count;) {
-    const hp_ref top = hp_xpath_node(from->items[i++]);
-    hp_xpath_work(c->e);
-    if (with_self && !take(c, top)) return;
-    for (hp_ref ref = first_child(node_at(c->e, top)); ref; ref = hp_next_in_tree(base, ref, top)) {
-      i += i < from->count && from->items[i] == ref;
-      if (!take(c, ref)) return;
-    }
-  }
-}
-
 /* The ancestors of later nodes end where those of earlier ones begin. */
 static void step_up(collector *c, const hp_xpath_set *from) {
   marks seen = {.slots = NULL};
@@ -403,7 +473,7 @@ static void step_from_many(collector *c, hp_xpath_set *from) {
         step_plainly(c, from);
         return;
       }
-      step_below(c, from);
+      walk_descendants(c, from, axis == HP_AXIS_DESCENDANT_OR_SELF);
       to->sorted = to->unique = true;
       return;
     case HP_AXIS_ANCESTOR:
@@ -432,7 +502,7 @@ static void step_from_one(collector *c, hp_xpath_item item) {
   walk(c, item);
   if (is_reverse(c->step->axis)) reverse(c->to);
   c->to->sorted = c->to->unique = true;
-  c->to->disjoint = c->step->axis == HP_AXIS_CHILD || c->step->axis == HP_AXIS_ATTRIBUTE ||
+  c->to->disjoint = c->to->disjoint || c->step->axis == HP_AXIS_CHILD || c->step->axis == HP_AXIS_ATTRIBUTE ||
                     c->step->axis == HP_AXIS_FOLLOWING_SIBLING || c->step->axis == HP_AXIS_PRECEDING_SIBLING ||
                     c->to->count < 2;
 }
