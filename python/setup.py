@@ -152,7 +152,7 @@ setup(
     ext_modules=[Extension(
         "hpar._core",
         sources=sorted(os.path.relpath(path, HERE) for path in glob.glob(os.path.join(HERE, "src", "*.c"))),
-        depends=["src/module.h"] + ([LIBRARY] if LIBRARY else []),
+        depends=[*glob.glob(os.path.join(HERE, "src", "*.h")), *([LIBRARY] if LIBRARY else [])],
         include_dirs=INCLUDES,
         extra_compile_args=["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", *DEFINITIONS],
         extra_link_args=["-pthread", *shlex.split(os.environ.get("HPAR_LINK", ""))],
