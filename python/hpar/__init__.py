@@ -14,8 +14,8 @@ from collections import abc as _abc
 from typing import Any as _Any
 
 from . import warc
-from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, XPath, XPathError,
-                    library_version, parse)
+from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, XPath,
+                    XPathError, library_version, parse)
 from .many import parse_many
 from .rewriting import Rewriter, Rules, rewrite
 from .streams import Parser, parse_async
@@ -24,8 +24,9 @@ from .tables import Table
 
 __version__ = library_version()
 __all__ = ["Attributes", "Comparison", "Document", "Error", "HTMLParser", "LexborHTMLParser", "LimitError", "Node",
-           "Nodes", "Parser", "Profile", "Projection", "Rewriter", "Rules", "Selector", "SelectorError", "Table", "XPath",
-           "XPathError", "compare", "explain", "library_version", "parse", "parse_async", "parse_many", "profile", "project", "rewrite", "warc"]
+           "Nodes", "Parser", "Profile", "Projection", "Rewriter", "Rules", "Selector", "SelectorError", "Table",
+           "XPath", "XPathError", "compare", "explain", "library_version", "parse", "parse_async", "parse_many",
+           "profile", "project", "rewrite", "warc"]
 
 for _abstract, _type in ((_abc.MutableMapping, Attributes), (_abc.Sequence, Nodes)):
     getattr(_abstract, "register")(_type)  # by name, because type checkers do not know it
