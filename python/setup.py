@@ -159,5 +159,5 @@ setup(
         py_limited_api=True,
     )],
     cmdclass={"bdist_wheel": Wheel, "build_ext": BuildExtension, "sdist": SourceDistribution},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={"bdist_wheel": {"py_limited_api": "cp39"}},
 )

@@ -25,7 +25,7 @@ mkdir "$top/source"
 cp -r "$source/python" "$source/src" "$source/include" "$source/LICENSE" "$top/source/"
 cd "$top/source/python"
 $python -m build --no-isolation --outdir "$top/dist" . >"$top/log" 2>&1 || { tail -50 "$top/log"; exit 1; }
-wheel=$(echo "$top"/dist/hpar-*-cp311-abi3-*.whl)
+wheel=$(echo "$top"/dist/hpar-*-cp39-abi3-*.whl)
 test -f "$wheel" || { echo "no wheel for the stable interface:" "$top"/dist/*; exit 1; }
 tar -xzf "$top"/dist/hpar-*.tar.gz -C "$top"
 for file in library/src/tokenizer/tokenizer.c library/include/hpar/hpar.h src/module.h tests/test_parse.py LICENSE; do

@@ -217,7 +217,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot slots[] = {{Py_tp_dealloc, free_archive}, {Py_tp_methods, methods}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, free_archive}, {Py_tp_methods, methods}, HP_PY_NO_NEW, {0, NULL}};
 
 PyType_Spec hp_py_archive_spec = {
     .name = "hpar._core.Archive",

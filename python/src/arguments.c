@@ -169,6 +169,12 @@ bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {
          hp_py_read_flag(values[HP_PY_EDITABLE], &o->editable);
 }
 
+PyObject *hp_py_refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+  (void)arguments;
+  (void)keywords;
+  return PyErr_Format(PyExc_TypeError, "cannot create instances of %R", type);
+}
+
 void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text) {
   const char *reason = text && *text ? text : hpar_status_text(status);
   switch (status) {

@@ -262,6 +262,7 @@ static PyType_Slot slots[] = {
     {Py_mp_ass_subscript, hp_py_assign_attribute},
     {Py_mp_length, length_of},
     {Py_sq_contains, contains},
+    HP_PY_NO_NEW,
     {0, NULL},
 };
 

@@ -655,6 +655,7 @@ static PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_getset, members},
     {Py_tp_members, offsets},
+    HP_PY_NO_NEW,
     {0, NULL},
 };
 

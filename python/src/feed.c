@@ -124,7 +124,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot slots[] = {{Py_tp_dealloc, free_feed}, {Py_tp_methods, methods}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, free_feed}, {Py_tp_methods, methods}, HP_PY_NO_NEW, {0, NULL}};
 
 PyType_Spec hp_py_feed_spec = {
     .name = "hpar._core.Feed",

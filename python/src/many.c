@@ -225,6 +225,7 @@ static PyType_Slot slots[] = {
     {Py_tp_traverse, traverse_batch},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
+    HP_PY_NO_NEW,
     {0, NULL},
 };
 

@@ -66,7 +66,7 @@ static bool add_exception(PyObject *module, PyObject **exception, const char *na
   if (attribute && !members) return false;
   *exception = PyErr_NewExceptionWithDoc(name, doc, bases, members);
   Py_XDECREF(members);
-  return *exception && !PyModule_AddObjectRef(module, last, *exception);
+  return *exception && !PyObject_SetAttrString(module, last, *exception);
 }
 
 static int execute(PyObject *module) {
@@ -129,7 +129,9 @@ static void free_module(void *module) {
   clear_module(module);
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
+/* The second slot says that each interpreter may have its own lock. Versions before 3.12 refuse it. */
+enum { PY_3_12 = 0x030C0000, MULTIPLE_INTERPRETERS = 3, OWN_LOCK = 2 };
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {MULTIPLE_INTERPRETERS, (void *)OWN_LOCK}, {0, NULL}};
 
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,         .m_name = "hpar._core",  .m_doc = PyDoc_STR("The compiled part of hpar."),
@@ -138,4 +140,8 @@ static PyModuleDef definition = {
 };
 
 PyMODINIT_FUNC PyInit__core(void);
-PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }
+PyMODINIT_FUNC PyInit__core(void) {
+  PyObject *version = PySys_GetObject("hexversion"); /* borrowed */
+  if (version && PyLong_AsLong(version) < PY_3_12) slots[1].slot = 0;
+  return PyModuleDef_Init(&definition);
+}

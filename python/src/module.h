@@ -3,16 +3,13 @@
 
 /* The extension hpar._core: documents, nodes and selections of HPar as Python objects.
  *
- * The extension uses the limited API of Python 3.11. All its state belongs to one module object, so
+ * The extension uses the limited API of Python 3.9. All its state belongs to one module object, so
  * that each interpreter has its own. Objects never change after their creation, except iterators,
  * batches and editable documents. Any number of threads may therefore use the same document.
  *
  * Each function that returns an object returns a new reference, or NULL with an exception. */
 
-#define Py_LIMITED_API 0x030B0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <structmember.h>
+#include "stable.h"
 
 #include <hpar/hpar.h>
 #include <hpar/node.h>
@@ -147,6 +144,12 @@ void hp_py_return_parser(hp_py_state *state, hpar_parser *parser);
 
 /* Returns the contents of a path or of an open file, and any other value as it is. */
 PyObject *hp_py_open_input(PyObject *value);
+
+/* The slot of types whose instances only the extension makes, for Python 3.9, which does not know
+ * Py_TPFLAGS_DISALLOW_INSTANTIATION. */
+PyObject *hp_py_refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords);
+#define HP_PY_NO_NEW \
+  { Py_tp_new, hp_py_refuse_new }
 
 /*** strings.c ***/
 

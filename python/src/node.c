@@ -624,6 +624,7 @@ static PyType_Slot slots[] = {
     {Py_nb_bool, is_true},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
+    HP_PY_NO_NEW,
     {0, NULL},
 };
 

@@ -518,6 +518,7 @@ static PyType_Slot stream_slots[] = {
     {Py_tp_traverse, traverse_stream},
     {Py_tp_clear, clear_stream},
     {Py_tp_methods, stream_methods},
+    HP_PY_NO_NEW,
     {0, NULL},
 };
 

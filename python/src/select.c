@@ -395,6 +395,7 @@ static PyType_Slot nodes_slots[] = {
     {Py_sq_item, item},
     {Py_mp_length, count_nodes},
     {Py_mp_subscript, subscript},
+    HP_PY_NO_NEW,
     {0, NULL},
 };
 

@@ -46,6 +46,7 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)PyDoc_STR("The memory of a column. The table has it as a memoryview.")},
     {Py_tp_dealloc, free_column},
     {Py_bf_getbuffer, get_buffer},
+    HP_PY_NO_NEW,
     {0, NULL},
 };
 

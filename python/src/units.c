@@ -388,6 +388,7 @@ static PyGetSetDef document_properties[] = {{NULL, NULL, NULL, NULL, NULL}};
                                      {Py_tp_dealloc, free_unit},                                    \
                                      {Py_tp_methods, id##_methods},                                 \
                                      {Py_tp_getset, id##_properties},                               \
+                                     HP_PY_NO_NEW,                                                  \
                                      {0, NULL}};                                                    \
   static PyType_Spec id##_spec = {.name = "hpar._core." title,                                      \
                                   .basicsize = sizeof(unit),                                        \

@@ -153,6 +153,7 @@ static int traverse_iterator(PyObject *self, visitproc visit, void *arg) {
                                      {Py_tp_traverse, traverse_iterator},                                 \
                                      {Py_tp_iter, PyObject_SelfIter},                                     \
                                      {Py_tp_iternext, next},                                              \
+                                     HP_PY_NO_NEW,                                                        \
                                      {0, NULL}};                                                          \
   PyType_Spec hp_py_##id##_spec = {.name = "hpar._core." title,                                           \
                                    .basicsize = sizeof(iterator),                                         \

@@ -74,7 +74,7 @@ class Examples(unittest.TestCase):
                 blocks = re.findall(r"^```python\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
             text = "\n".join(block if ">>>" in block else as_doctest(block) for block in blocks)
             missing = [name for name in ("bs4", "html5lib", "lxml", "numpy")
-                       if re.search(rf"\b{name}\b", text) and importlib.util.find_spec(name) is None]
+                       if re.search(rf"(\b|_){name}\b", text) and importlib.util.find_spec(name) is None]
             if not missing:
                 count += len(blocks)
                 runner.run(doctest.DocTestParser().get_doctest(text, {}, os.path.basename(path), path, None))

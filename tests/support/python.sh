@@ -1,4 +1,4 @@
-# For tests of the Python package. find_python sets `python` to a Python 3.11 or later that has its
+# For tests of the Python package. find_python sets `python` to a Python 3.9 or later that has its
 # headers and the named modules, and that loads what the compiler of the build links. Otherwise the
 # test is skipped.
 find_python() {
@@ -12,13 +12,13 @@ find_python() {
     done
     $python -c '
 import os, sys, sysconfig
-sys.exit(sys.version_info < (3, 11) or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
+sys.exit(sys.version_info < (3, 9) or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
 ' 2>/dev/null || continue
     loads_library && return
     echo "skipped: $python cannot load libhpar.so, which has another C library"
     exit 77
   done
-  echo "skipped: Python 3.11 with headers, setuptools, wheel${1:+, $*} not found" \
+  echo "skipped: Python 3.9 with headers, setuptools, wheel${1:+, $*} not found" \
     "(Debian: python3-dev python3-setuptools python3-wheel python3-build python3-venv)"
   exit 77
 }
