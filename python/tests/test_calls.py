@@ -4,6 +4,7 @@ HPAR_TEST_FULL=1 makes 1,000,000 calls. HPAR_TEST_SEED chooses others. A debug i
 
   python3-dbg setup.py build --build-base ../build/debug-python
   cd ../build/debug-python && PYTHONPATH=$(echo lib*) python3-dbg -m unittest discover -s ../../python/tests"""
+import asyncio
 import copy
 import gc
 import io
@@ -25,6 +26,8 @@ NAMES = ("a", "b", "p", "div", "class", "id", "href", "xlink:href", "", "<", "ä
 SELECTORS = ("p", "*", "a[href]", "> p", "p:contains('o')", "p::text", "a::attr(href)", ":scope > *", "li:nth-child(2)", "[", "b, i",
              ":has(b)", "::text", "p:contains(x), b", "template", ":not(p)")
 # Those that take long, start threads or processes, or end the test.
+ARCHIVE = (b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Length: 48\r\n\r\n"
+           b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n<title>a</title><p>b\r\n\r\n")
 LEFT_OUT = {"explain", "to_dom", "to_lxml", "__class__", "__init__", "__new__", "__del__", "__init_subclass__", "__subclasshook__",
             "__getattribute__", "__setattr__", "__delattr__", "__dir__", "__doc__", "__sizeof__"}
 
@@ -33,24 +36,54 @@ class Calls:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.objects = []
-        self.refused = 0
+        self.refused = self.depth = 0
 
     def new_object(self):
         page = self.random.choice(PAGES)
-        kind = self.random.randrange(8)
+        kind = self.random.randrange(12)
         if kind < 4:
             return hpar.parse(page, editable=self.random.random() < 0.7, positions=self.random.random() < 0.3,
                               fragment=self.random.choice((None, None, None, "div", "tr")))
         if kind == 4:
             return hpar.Parser(limits=self.random.choice((None, {"nodes": 9})))
         if kind == 5:
-            return hpar.Rewriter([("p", "set", "a", "b"), ("b", "text", lambda text: text.replace("x"))])
+            rules = [(choice, unit, self.receive) for unit in ("element", "element:end", "text", "comment")
+                     for choice in ("p", "*", "b") if self.random.random() < 0.3]
+            rules += [(None, unit, self.receive) for unit in ("doctype", "end", "text")]
+            return hpar.Rewriter([("p", "set", "a", "b"), *rules], limits=self.random.choice((None, {"memory": 2000})))
         if kind == 6:
             return hpar.Selector(self.random.choice(("p", "a b", "*")))
+        if kind == 7:
+            archive = bytearray(ARCHIVE * 2)
+            if self.random.random() < 0.5:
+                archive[self.random.randrange(len(archive))] = self.random.randrange(256)
+            return hpar.warc.records(io.BytesIO(archive))
+        if kind == 8:
+            return hpar._core._open_archive(self.random.choice((1 << 20, 60)))
+        if kind == 9:
+            return hpar._core._start_batch([self.random.choice(PAGES) for _ in range(3)], threads=1)
+        if kind == 10:
+            return hpar.Rules([("p", self.receive)])
         return hpar.parse(page).table()
+
+    def receive(self, unit):
+        """A function of a rewriter. It keeps what it receives, and calls methods, perhaps of that rewriter."""
+        self.depth += 1
+        try:
+            if self.depth < 3:
+                self.objects.append(unit)
+                for _ in range(self.random.randrange(3)):
+                    self.step()
+            if self.random.random() < 0.05:
+                raise ValueError
+            return self.random.choice((None, None, None, None, "retire", 1))
+        finally:
+            self.depth -= 1
 
     def argument(self):
         choose = self.random.random()
+        if choose < 0.05:
+            return self.random.choice((ARCHIVE, ARCHIVE[:50], *PAGES))
         if choose < 0.3 and self.objects:
             return self.random.choice(self.objects)
         if choose < 0.5:
@@ -78,6 +111,15 @@ class Calls:
             keywords[self.random.choice(("default", "strict", "deep", "html", "all", "limit", "name", "separator"))] = self.argument()
         return member(*arguments, **keywords)
 
+    def finish(self, coroutine):
+        """Runs a coroutine of a rewriter, or leaves it in the middle."""
+        try:
+            if self.random.random() < 0.8:
+                coroutine.send(None)
+        except Exception:
+            self.refused += 1
+        coroutine.close()
+
     def step(self):
         if len(self.objects) < 4 or self.random.random() < 0.02:
             self.objects.append(self.new_object())
@@ -88,7 +130,9 @@ class Calls:
         except Exception:
             self.refused += 1
             return
-        if type(result).__module__.startswith("hpar") or type(result).__name__ in ("Children", "Descendants"):
+        if asyncio.iscoroutine(result):
+            self.finish(result)
+        elif type(result).__module__.startswith("hpar") or type(result).__name__ in ("Children", "Descendants"):
             self.objects.append(result)
         if len(self.objects) > 60:
             del self.objects[:30]
