@@ -38,7 +38,9 @@ static PyObject *new_expression(hp_py_state *state, PyObject *text) {
   const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
   if (!bytes) return NULL;
   hp_xpath_failure failure;
+  PyThreadState *saved = PyEval_SaveThread();
   hp_xpath_program *program = hp_xpath_compile(bytes, (size_t)length, &failure);
+  PyEval_RestoreThread(saved);
   if (!program) {
     raise_error(state, &failure, text);
     return NULL;

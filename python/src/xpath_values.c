@@ -317,55 +317,27 @@ static double extreme(hp_xpath_evaluation *e, const hp_xpath_set *set, bool grea
   return found;
 }
 
-typedef struct entry {
-  uint64_t hash;
-  hpar_string string;
-} entry;
-
-static uint64_t hash_string(hpar_string s) {
-  uint64_t hash = s.length;
-  size_t i = 0;
-  for (; i + 8 <= s.length; i += 8) {
-    hash = (hash ^ hp_load_64(s.bytes + i)) * UINT64_C(0x9E3779B97F4A7C15);
-    hash ^= hash >> 32;
-  }
-  for (; i < s.length; i++) hash = (hash ^ (unsigned char)s.bytes[i]) * UINT64_C(0x100000001B3);
-  return hash ^ hash >> 29;
+static int compare_strings(hpar_string a, hpar_string b) {
+  int order = memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
+  return order ? order : a.length < b.length ? -1 : a.length > b.length;
 }
 
-/* Returns the strings of the set by their hashes, in a table with at least as many empty places. The
+static int compare_places(const void *left, const void *right) {
+  return compare_strings(*(const hpar_string *)left, *(const hpar_string *)right);
+}
+
+/* Returns the string-values, sorted. A page cannot make that slow, unlike a table by hashes. The
  * memory of the strings belongs to the evaluation. */
-static entry *hash_set(hp_xpath_evaluation *e, const hp_xpath_set *set, size_t *mask) {
-  *mask = 15;
-  while (*mask < 2 * set->count) *mask = 2 * *mask + 1;
-  entry *table = hp_xpath_take(e, (*mask + 1) * sizeof *table);
-  memset(table, 0, (*mask + 1) * sizeof *table);
-  for (size_t i = 0; i < set->count; i++) {
-    void *memory;
-    entry own = {.string = hp_xpath_string_of(e, set->items[i], &memory)};
-    own.hash = hash_string(own.string);
-    size_t slot = own.hash & *mask;
-    while (table[slot].string.bytes &&
-           (table[slot].hash != own.hash || table[slot].string.length != own.string.length ||
-            memcmp(table[slot].string.bytes, own.string.bytes, own.string.length)))
-      slot = (slot + 1) & *mask;
-    table[slot] = own;
-  }
-  return table;
-}
-
-static bool is_in(const entry *table, size_t mask, hpar_string s) {
-  uint64_t hash = hash_string(s);
-  for (size_t slot = hash & mask; table[slot].string.bytes; slot = (slot + 1) & mask)
-    if (table[slot].hash == hash && table[slot].string.length == s.length &&
-        !memcmp(table[slot].string.bytes, s.bytes, s.length))
-      return true;
-  return false;
+static hpar_string *sorted_strings(hp_xpath_evaluation *e, const hp_xpath_set *set) {
+  hpar_string *list = hp_xpath_take(e, set->count * sizeof *list);
+  void *memory;
+  for (size_t i = 0; i < set->count; i++) list[i] = hp_xpath_string_of(e, set->items[i], &memory);
+  qsort(list, set->count, sizeof *list, compare_places);
+  return list;
 }
 
 static bool sets_share_a_string(hp_xpath_evaluation *e, const hp_xpath_set *left, const hp_xpath_set *right) {
   const hp_xpath_set *few = left->count < right->count ? left : right, *many = few == left ? right : left;
-  size_t mask;
   void *memory;
   bool found = false;
   if (!few->count) return false;
@@ -375,12 +347,13 @@ static bool sets_share_a_string(hp_xpath_evaluation *e, const hp_xpath_set *left
     hp_xpath_drop(memory);
     return found;
   }
-  entry *table = hash_set(e, few, &mask);
+  hpar_string *list = sorted_strings(e, few);
   for (size_t i = 0; i < many->count && !found; i++) {
-    found = is_in(table, mask, hp_xpath_string_of(e, many->items[i], &memory));
+    hpar_string string = hp_xpath_string_of(e, many->items[i], &memory);
+    found = bsearch(&string, list, few->count, sizeof *list, compare_places) != NULL;
     hp_xpath_drop(memory);
   }
-  hp_xpath_drop(table);
+  hp_xpath_drop(list);
   return found;
 }
 
@@ -776,11 +749,6 @@ static void call_lang(hp_xpath_evaluation *e, unsigned count) {
 
 static hpar_string id_of(const hp_xpath_evaluation *e, hp_xpath_item item) {
   return hpar_node_attribute_value(e->document, hp_xpath_node(item), "id");
-}
-
-static int compare_strings(hpar_string a, hpar_string b) {
-  int order = memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
-  return order ? order : a.length < b.length ? -1 : a.length > b.length;
 }
 
 typedef struct identified {

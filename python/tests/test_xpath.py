@@ -1,6 +1,7 @@
 """XPath 1.0: each rule of the standard by example, places of errors, and hostile expressions."""
 import math
 import pickle
+import random
 import signal
 import threading
 import unittest
@@ -384,6 +385,29 @@ class Hostile(unittest.TestCase):
             for expression in ("string-length(//p/@title)", "substring(//p, 2, 2)", "translate(//p, $x, 'y')",
                                "normalize-space(//p)", "//p/@title", "contains(//p, $x)", "//text()"):
                 doc.xpath(expression, x=bytes([byte]).decode("latin-1"))
+
+    def test_token_soup(self):
+        """Any sequence of tokens is an expression or an XPathError, and its evaluation ends."""
+        tokens = ["a", "*", "@", "/", "//", "[", "]", "(", ")", "|", "+", "-", "=", "!=", "<", "and", "or", "div", "mod", ".",
+                  "..", ",", "::", ":", "$v", "$", "'s'", '"', "1", ".5", "1e9", "text()", "node()", "last()", "position()",
+                  "child::", "ancestor::", "following::", "namespace::", "svg:", "count(", "concat(", "id(", "string(", "not(",
+                  "translate(", "substring(", "\u00e4", "\0", "\x7f", "#", "!", "&", "\U0001d4b3"]
+        doc = hpar.parse("<a b=c>d<a>1</a></a><svg>e</svg>")
+        r = random.Random(1)
+        fine = 0
+        for _ in range(20000):
+            text = r.choice(("", " ")).join(r.choice(tokens) for _ in range(r.randint(1, 9)))
+            try:
+                xpath = hpar.XPath(text)
+            except hpar.XPathError as error:
+                self.assertLessEqual(error.offset, len(text))
+                continue
+            try:
+                xpath(doc, v=r.choice((1, "s", True, doc.css("a"))))
+                fine += 1
+            except hpar.XPathError as error:
+                self.assertRegex(str(error), "not a node-set|no value")
+        self.assertGreater(fine, 300)
 
     def test_deep_and_wide_trees(self):
         """The work is in proportion to the tree, whatever its shape. The count of work would be quadratic otherwise."""
