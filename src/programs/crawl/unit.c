@@ -1,6 +1,7 @@
 #include "programs/crawl/unit.h"
 
 #include "base/memory.h"
+#include "programs/crawl/remote.h"
 #include "programs/crawl/rows.h"
 #include "programs/crawl/sha256.h"
 
@@ -98,9 +99,15 @@ static ssize_t read_some(int file, char *bytes) {
   }
 }
 
-static hpar_status feed_all(const hp_unit_job *job, int file, hp_warc_reader *reader, char *bytes, bool *readable) {
+/* Where the bytes of a unit come from. */
+typedef struct source {
+  int file;          /* -1: another machine */
+  hp_remote *remote; /* or NULL */
+} source;
+
+static hpar_status feed_all(const hp_unit_job *job, source from, hp_warc_reader *reader, char *bytes, bool *readable) {
   for (;;) {
-    ssize_t got = read_some(file, bytes);
+    ssize_t got = from.remote ? hp_remote_read(from.remote, bytes, READ_BYTES) : read_some(from.file, bytes);
     *readable = got >= 0;
     if (got < 0) return HPAR_ERROR_IO;
     if (!got) return hp_warc_finish(reader);
@@ -111,11 +118,11 @@ static hpar_status feed_all(const hp_unit_job *job, int file, hp_warc_reader *re
 }
 
 /* Returns HPAR_ERROR_CALLBACK if the job, or its part of the file, has ended before the file. */
-static hp_unit_result read_file(run *r, int file) {
+static hp_unit_result read_file(run *r, source from) {
   const hp_unit_job *job = r->job;
   const hp_unit *unit = job->unit;
-  if (unit->first && lseek(file, (off_t)unit->first - 1, SEEK_SET) < 0) return fail(job, HP_UNIT_INPUT, "");
-  if (!unit->is_stream) posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
+  if (unit->first && lseek(from.file, (off_t)unit->first - 1, SEEK_SET) < 0) return fail(job, HP_UNIT_INPUT, "");
+  if (!unit->is_stream && !from.remote) posix_fadvise(from.file, 0, 0, POSIX_FADV_SEQUENTIAL);
   hp_warc_options options = {.max_block = job->options->memory,
                              .format = unit->format,
                              .first = unit->first,
@@ -126,10 +133,10 @@ static hp_unit_result read_file(run *r, int file) {
   if (status) return HP_UNIT_MEMORY;
   char *bytes = malloc(READ_BYTES);
   bool readable = true;
-  status = bytes ? feed_all(job, file, reader, bytes, &readable) : HPAR_ERROR_MEMORY;
+  status = bytes ? feed_all(job, from, reader, bytes, &readable) : HPAR_ERROR_MEMORY;
   hp_unit_result result = HP_UNIT_DONE;
   if (!readable)
-    result = fail(job, HP_UNIT_INPUT, "");
+    result = fail(job, HP_UNIT_INPUT, from.remote ? hp_remote_program(unit->path) : "");
   else if (status == HPAR_ERROR_UNSUPPORTED)
     result = fail(job, HP_UNIT_UNSUPPORTED, hp_warc_missing(reader));
   else if (r->status || (status && status != HPAR_ERROR_CALLBACK))
@@ -217,7 +224,7 @@ static bool open_file(const run *r, hp_new_file *file, const char *folder, const
   return hp_new_file_open(file, r->job->folder, name);
 }
 
-static hp_unit_result run_open(run *r, int file) {
+static hp_unit_result run_open(run *r, source from) {
   const hp_unit_job *job = r->job;
   const hp_map_options *options = job->options;
   hpar_status status = hp_map_create(&r->map, options, &r->tally);
@@ -229,24 +236,30 @@ static hp_unit_result run_open(run *r, int file) {
        ((options->fields || options->python) && !open_file(r, &r->rows, "rows", hp_row_ending(options->row_format)))))
     return fail(job, HP_UNIT_OUTPUT, "");
   hp_map_report_to(r->map, job->unit->path, r->records.file, r->rows.file, refuse, r);
-  hp_unit_result result = read_file(r, file);
+  hp_unit_result result = read_file(r, from);
   if (!result && hp_map_finish(r->map)) result = HP_UNIT_MEMORY;
   return result || !job->folder ? result : write_results(r);
 }
 
 hp_unit_result hp_unit_run(const hp_unit_job *job) {
   run r = {.job = job};
-  bool is_input = !strcmp(job->unit->path, "-");
-  int file = is_input ? STDIN_FILENO : open(job->unit->path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fail(job, HP_UNIT_INPUT, "");
+  hp_remote remote;
+  source from = {-1, NULL};
+  hp_remote_open(&remote, job->unit->path);
+  if (hp_remote_program(job->unit->path))
+    from.remote = &remote;
+  else
+    from.file = strcmp(job->unit->path, "-") ? open(job->unit->path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+  if (from.file < 0 && !from.remote) return fail(job, HP_UNIT_INPUT, "");
   r.refusals_file = open_memstream(&r.refusals, &r.refusals_length);
-  hp_unit_result result = r.refusals_file ? run_open(&r, file) : HP_UNIT_MEMORY;
+  hp_unit_result result = r.refusals_file ? run_open(&r, from) : HP_UNIT_MEMORY;
   hp_map_destroy(r.map);
   hp_new_file_drop(&r.records);
   hp_new_file_drop(&r.rows);
   if (r.refusals_file) fclose(r.refusals_file);
   free(r.refusals);
   hp_tally_free(&r.tally);
-  if (!is_input) close(file);
+  hp_remote_close(&remote);
+  if (from.file > STDIN_FILENO) close(from.file);
   return result;
 }

@@ -17,6 +17,7 @@
 
 enum {
   OUT = 1,
+  BASE,
   RESUME,
   THREADS,
   ENGINE,
@@ -44,6 +45,7 @@ enum {
 
 static const hp_option options[] = {
     {OUT, "out", "DIR", "the folder of the results; hpar creates it"},
+    {BASE, "base", "PATH", "what precedes the relative paths of lists, as https://data.commoncrawl.org/"},
     {RESUME, "resume", NULL, "continue: run only the units that have no results in DIR"},
     {THREADS, "threads", "N", "units that run at once, each in a process (0: one for each core)"},
     {ENGINE, "engine", "threads|dask|slurm|parallel",
@@ -85,8 +87,9 @@ static const hp_option options[] = {
 static const hp_command command = {
     "crawl", "INPUT... | run DIR UNITS... | reduce DIR | export DIR",
     "Counts properties of the pages in web archives: .warc, .warc.gz, .warc.zst and .wet.gz files,\n"
-    "folders of them, lists of paths (@FILE) or standard input (-). Writes DIR/summary.json,\n"
-    "DIR/summary.md and DIR/quarantine.jsonl. Equal inputs and options give equal bytes.\n\n"
+    "folders of them, addresses (https://, s3://), lists of paths (@FILE) or standard input (-).\n"
+    "Writes DIR/summary.json, DIR/summary.md and DIR/quarantine.jsonl. Equal inputs and options give\n"
+    "equal bytes.\n\n"
     "  run DIR UNITS  runs units of a plan, as numbers and ranges: 0-99 200\n"
     "  reduce DIR     adds the results of all units up again\n"
     "  export DIR     copies the results to a database, or to Parquet files",
@@ -224,6 +227,7 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
   size_t index = 0;
   switch (id) {
     case OUT: c->folder = value; return -1;
+    case BASE: c->base = value; return -1;
     case RESUME: c->resume = true; return -1;
     case THREADS:
       if (!hp_value_number(arguments, 0, HPAR_MAX_THREADS, &amount)) return HP_EXIT_USAGE;

@@ -13,6 +13,7 @@ typedef struct hp_crawl {
   const char *folder; /* of the results */
   hp_map_options map;
   char **selectors;   /* the array of map.selectors */
+  const char *base;   /* before the relative paths of lists; NULL: none */
   uint64_t unit_size; /* 0: a unit is a file */
   hp_unit *units;     /* sorted by path and part */
   size_t unit_count, unit_capacity;

@@ -157,6 +157,8 @@ static void take_failure(driver *d, size_t unit, hp_unit_result result, const hp
   char reason[400];
   if (result == HP_UNIT_UNSUPPORTED)
     snprintf(reason, sizeof reason, "%s", p->message);
+  else if (result == HP_UNIT_INPUT && *p->message)
+    snprintf(reason, sizeof reason, "%s cannot read it; add --resume to try again", p->message);
   else if (result == HP_UNIT_INPUT)
     snprintf(reason, sizeof reason, "cannot be read: %s", strerror(p->error));
   else

@@ -1,7 +1,9 @@
 /* The plan of a crawl: its units and options, in DIR/plan.tsv. */
 
+#include "programs/crawl/remote.h"
 #include "programs/crawl/sha256.h"
 #include "programs/hpar/crawl.h"
+#include "programs/hpar/process.h"
 #include "programs/warc/search.h"
 
 #include <dirent.h>
@@ -121,6 +123,26 @@ static int add_folder(hp_crawl *c, const char *folder, int depth) {
   return code;
 }
 
+/* Adds a file of another machine. Its size is not known. */
+static int add_remote(hp_crawl *c, const char *path, const char *program) {
+  char found[4096];
+  hp_unit unit = {.path = (char *)path};
+  if (hp_find_program(program, found, sizeof found)) return add_unit(c, &unit) ? -1 : no_memory();
+  hp_complain("%s: needs the program %s: apt install %s", path, program, *program == 'c' ? "curl" : "awscli");
+  return HP_EXIT_USAGE;
+}
+
+/* Adds a line of a list, which --base may precede. */
+static int add_line(hp_crawl *c, const char *line) {
+  char *path;
+  if (!c->base || strchr("/@-", *line) || hp_remote_program(line)) return hp_crawl_add_input(c, line);
+  if (asprintf(&path, "%s%s%s", c->base, *c->base && c->base[strlen(c->base) - 1] == '/' ? "" : "/", line) < 0)
+    return no_memory();
+  int code = hp_crawl_add_input(c, path);
+  free(path);
+  return code;
+}
+
 static int add_list(hp_crawl *c, const char *path) {
   FILE *file = fopen(path, "re");
   char *line = NULL;
@@ -132,7 +154,7 @@ static int add_list(hp_crawl *c, const char *path) {
   }
   for (ssize_t length; code < 0 && (length = getline(&line, &capacity, file)) >= 0;) {
     while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = 0;
-    if (length) code = hp_crawl_add_input(c, line);
+    if (length) code = add_line(c, line);
   }
   free(line);
   fclose(file);
@@ -143,6 +165,8 @@ int hp_crawl_add_input(hp_crawl *c, const char *operand) {
   struct stat about;
   if (*operand == '@') return add_list(c, operand + 1);
   if (!strcmp(operand, "-")) return add_file(c, operand, NULL);
+  const char *program = hp_remote_program(operand);
+  if (program) return add_remote(c, operand, program);
   if (stat(operand, &about) || access(operand, R_OK)) {
     hp_complain("%s: cannot be read: %s; name readable files", operand, strerror(errno));
     return HP_EXIT_FAILED;
