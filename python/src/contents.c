@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AT_ONCE = 2048 };
+
 static int compare_handles(const void *a, const void *b) {
   const hpar_node left = *(const hpar_node *)a, right = *(const hpar_node *)b;
   return (left > right) - (left < right);
@@ -25,6 +27,7 @@ PyObject *hp_py_texts_of(hp_py_document *d, hpar_node top, const hpar_node *hand
     PyObject *text = hp_py_string(hpar_node_data(d->tree, n));
     if (!text || PyList_Append(list, text)) Py_CLEAR(list);
     Py_XDECREF(text);
+    if (list) hp_py_let_others_run(d, list, AT_ONCE);
   }
   free(sorted);
   return list;

@@ -18,6 +18,10 @@ void hp_py_end_read(hp_py_document *d, PyThreadState *saved) {
   d->readers--;
 }
 
+void hp_py_let_others_run(hp_py_document *d, PyObject *list, Py_ssize_t step) {
+  if (PyList_Size(list) % step == 0) hp_py_end_read(d, hp_py_begin_read(d));
+}
+
 bool hp_py_make_editable(hp_py_document *d, const hpar_limits *limits) {
   static const hpar_limits none = {0};
   d->editable = true;

@@ -17,12 +17,16 @@
 
 typedef struct writer {
   hp_py_walk walk;
+  hp_py_document *document;
   PyObject *list;
 } writer;
+
+enum { AT_ONCE = 4096 };
 
 static bool append(writer *w, PyObject *event) {
   bool fine = event && !PyList_Append(w->list, event);
   Py_XDECREF(event);
+  if (fine) hp_py_let_others_run(w->document, w->list, AT_ONCE);
   return fine;
 }
 
@@ -37,7 +41,9 @@ static PyObject *attribute_key(const hpar_attribute *a) {
   PyObject *local = interned(a->local_name);
   if (!local || a->ns == HPAR_NAMESPACE_NONE) return local;
   PyObject *prefix = a->prefix.length ? interned(a->prefix) : Py_NewRef(Py_None);
-  return prefix ? Py_BuildValue("(NNi)", prefix, local, (int)a->ns) : NULL;
+  if (prefix) return Py_BuildValue("(NNi)", prefix, local, (int)a->ns);
+  Py_DECREF(local);
+  return NULL;
 }
 
 static PyObject *attributes_of(const hpar_document *tree, hpar_node element) {
@@ -129,7 +135,7 @@ static bool visit_below(hp_py_walk *w, hpar_node top) {
   while (node) {
     if (!w->enter(w, node) || !descend(w, node, &child)) return false;
     for (; !child; node = ascend(w, node)) {
-      if (node == top) return true;
+      if (node == top || !node) return true; /* a finalizer may have changed an editable document */
       if (!w->leave(w, node)) return false;
       child = hpar_node_next(w->tree, node);
       if (child) break;
@@ -147,6 +153,7 @@ bool hp_py_walk_below(hp_py_walk *w, hpar_node top) {
 
 PyObject *hp_py_events(hp_py_document *d, bool ends) {
   writer w = {.walk = {.tree = d->tree, .enter = ends ? enter_tag : enter_node, .leave = ends ? leave_tag : leave_node},
+              .document = d,
               .list = PyList_New(0)};
   if (w.list && !hp_py_walk_below(&w.walk, hpar_document_root(d->tree))) Py_CLEAR(w.list);
   if (w.walk.is_memory_short) PyErr_NoMemory();

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AT_ONCE = 512 };
+
 typedef struct collector {
   hp_py_document *document;
   PyObject *list;
@@ -19,6 +21,7 @@ static bool put_string(PyObject *dict, const char *key, hpar_string s) {
 static bool append(collector *c, PyObject *dict, bool complete) {
   c->failed = !dict || !complete || PyList_Append(c->list, dict);
   Py_XDECREF(dict);
+  if (!c->failed) hp_py_let_others_run(c->document, c->list, AT_ONCE);
   return !c->failed;
 }
 

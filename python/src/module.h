@@ -208,6 +208,10 @@ PyObject *hp_py_delegate(const char *module, const char *name, PyObject *self, P
 PyThreadState *hp_py_begin_read(hp_py_document *document);
 void hp_py_end_read(hp_py_document *document, PyThreadState *saved);
 
+/* Lets other threads run after each `step` objects of a long list, so that no call keeps the lock for a
+ * millisecond. The document cannot become editable meanwhile. */
+void hp_py_let_others_run(hp_py_document *document, PyObject *list, Py_ssize_t step);
+
 /* Returns false with an exception if memory is short. */
 bool hp_py_make_editable(hp_py_document *document, const hpar_limits *limits);
 
