@@ -47,24 +47,30 @@ static answer begins_comment(const hp_scanner *s, const char *at) {
  * or NO; `*next` is then where the text continues. */
 static answer take_less_than(hp_scanner *s, const char *at, const char **next) {
   static const char script[] = "script";
-  const bool is_plain = s->script == SCRIPT_PLAIN, is_escaped = s->script == SCRIPT_ESCAPED;
-  answer found = is_plain || is_escaped ? is_appropriate_end(s, at) : NO;
+  const bool is_escaped = s->script == SCRIPT_ESCAPED;
+  answer found = s->script == SCRIPT_DOUBLE_ESCAPED ? NO : is_appropriate_end(s, at);
   *next = at + 1;
   if (found != NO) return found;
-  /* What changes the state here: "<!--", "<script", or "</script" after that. */
-  if (is_plain)
+  if (s->script == SCRIPT_PLAIN) {
     found = begins_comment(s, at);
-  else if (is_escaped)
+    if (found != YES) return found;
+    s->script = SCRIPT_ESCAPED;
+    s->dashes = 2;
+    *next = at + 4;
+    return NO;
+  }
+  /* What changes the state here: "<script", or "</script" after that. */
+  if (is_escaped)
     found = is_word(s, at + 1, script, 6);
   else if (at + 1 == s->end)
     found = UNDECIDED;
   else if (at[1] == '/')
     found = is_word(s, at + 2, script, 6);
   if (found == UNDECIDED) return UNDECIDED;
-  s->dashes = is_plain ? 2 : 0;
+  s->dashes = 0;
   if (found == NO) return NO;
   s->script = is_escaped ? SCRIPT_DOUBLE_ESCAPED : SCRIPT_ESCAPED;
-  *next = at + (is_plain ? 4 : is_escaped ? 8 : 9);
+  *next = at + (is_escaped ? 8 : 9);
   return NO;
 }
 
