@@ -346,6 +346,54 @@ static void test_comments(void) {
   hpar_rules_destroy(rules);
 }
 
+static const struct {
+  hpar_unit unit;
+  hpar_action_kind kind;
+  const char *text, *expected;
+} commented[] = {
+    {HPAR_UNIT_CONDITIONAL, HPAR_ACTION_UNWRAP,
+     "<p>a<!--[if IE 7]><b>x</b><![endif]-->b<!--[if !IE]><!-->c<!--<![endif]-->d<![if "
+     "!IE]>e<![endif]>f<!--[IF(IE)]>-->",
+     "<p>a<b>x</b>bcdef"},
+    {HPAR_UNIT_CONDITIONAL, HPAR_ACTION_REMOVE,
+     "<p>a<!--[if IE]><b>x</b><![endif]-->b<!--[if !IE]>-->c<!-- <![endif] --><?d>e<!--[iffy]--><!--[endif]--><!x>",
+     "<p>abc<?d>e<!--[iffy]--><!--[endif]--><!x>"},
+    {HPAR_UNIT_CONDITIONAL, HPAR_ACTION_UNWRAP, "<<!--[if IE]>b<![endif]--><!--[if IE]><![endif]--><!--[if IE]--",
+     "<</>b"},
+    {HPAR_UNIT_INSTRUCTION, HPAR_ACTION_REMOVE, "<?xml version='1.0'?><p>a<?php b> c ?><!--d--><!e><svg><?f?></svg><?g",
+     "<p>a c ?><!--d--><!e><svg></svg>"},
+    {HPAR_UNIT_INSTRUCTION, HPAR_ACTION_BEFORE, "<p>a<?b?>c", "<p>aX<?b?>c"},
+    {HPAR_UNIT_INSTRUCTION, HPAR_ACTION_AFTER, "<p>a<?b?>c", "<p>a<?b?>Xc"},
+    {HPAR_UNIT_INSTRUCTION, HPAR_ACTION_REPLACE, "<p>a<?b?>c", "<p>aXc"},
+    {HPAR_UNIT_COMMENT, HPAR_ACTION_REMOVE, "<p>a<?b?><!--c--><!--[if IE]>d<![endif]-->", "<p>a<?b?>"},
+};
+
+/* Kinds of comments, with other rules for them. */
+static void test_kinds_of_comments(void) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  const hpar_action find = {
+      .unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .name = "comment", .value = {"b", 1}, .replacement = {"x", 1}};
+  for (size_t i = 0; i < sizeof commented / sizeof *commented; i++) {
+    const hpar_action action = {.unit = commented[i].unit, .kind = commented[i].kind, .value = {"X", 1}};
+    const hpar_rule given[] = {{HPAR_RULE_INIT, .actions = &action, .action_count = 1},
+                               {HPAR_RULE_INIT, .selector = "q", .actions = &find, .action_count = 1}};
+    hpar_rules *rules = compile(given, 2);
+    check_output(rules, &options, commented[i].text, commented[i].expected);
+    hpar_rules_destroy(rules);
+  }
+  const hpar_action bad[] = {{.unit = HPAR_UNIT_INSTRUCTION, .kind = HPAR_ACTION_UNWRAP},
+                             {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_UNWRAP},
+                             {.unit = HPAR_UNIT_CONDITIONAL, .kind = HPAR_ACTION_INNER},
+                             {.unit = (hpar_unit)7, .kind = HPAR_ACTION_REMOVE}};
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    const hpar_rule rule = {HPAR_RULE_INIT, .actions = &bad[i], .action_count = 1};
+    CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_ERROR_ARGUMENT);
+  }
+  hpar_rules_destroy(rules);
+}
+
 /*** patterns ***/
 
 static void test_patterns(void) {
@@ -468,6 +516,7 @@ int main(void) {
   test_pieces();
   test_two_documents();
   test_comments();
+  test_kinds_of_comments();
   test_patterns();
   test_walk();
   test_many();

@@ -214,21 +214,23 @@ HPAR_API hpar_status hpar_document_end_append(hpar_document_end *end, const char
 /* What an action changes. */
 typedef enum hpar_unit {
   HPAR_UNIT_ELEMENT = 0,
-  HPAR_UNIT_TEXT,        /* each text inside the element */
-  HPAR_UNIT_COMMENT,     /* each comment inside the element */
-  HPAR_UNIT_DOCTYPE,     /* rules for the document only: REMOVE */
-  HPAR_UNIT_DOCUMENT_END /* rules for the document only: APPEND */
+  HPAR_UNIT_TEXT,         /* each text inside the element */
+  HPAR_UNIT_COMMENT,      /* each comment inside the element */
+  HPAR_UNIT_DOCTYPE,      /* rules for the document only: REMOVE */
+  HPAR_UNIT_DOCUMENT_END, /* rules for the document only: APPEND */
+  HPAR_UNIT_CONDITIONAL,  /* each conditional comment inside the element, as <!--[if IE]> */
+  HPAR_UNIT_INSTRUCTION   /* each processing instruction inside the element, as <?xml?> */
 } hpar_unit;
 
 typedef enum hpar_action_kind {
   HPAR_ACTION_BEFORE = 0, /* inserts `value` */
   HPAR_ACTION_AFTER,
-  HPAR_ACTION_PREPEND, /* elements only, like APPEND, INNER, UNWRAP and the following */
+  HPAR_ACTION_PREPEND, /* elements only, like APPEND, INNER, RENAME and the following */
   HPAR_ACTION_APPEND,  /* elements and the end of the document */
   HPAR_ACTION_INNER,   /* replaces the content of the element by `value` */
   HPAR_ACTION_REPLACE, /* replaces the unit by `value` */
   HPAR_ACTION_REMOVE,
-  HPAR_ACTION_UNWRAP,           /* removes the tags and keeps the content */
+  HPAR_ACTION_UNWRAP,           /* removes the tags, or the brackets of a conditional comment */
   HPAR_ACTION_RENAME,           /* to `name` */
   HPAR_ACTION_SET_ATTRIBUTE,    /* `name` to `value` */
   HPAR_ACTION_UNSET_ATTRIBUTE,  /* `name`, in which "*" is any text, as in "on*" */
@@ -238,7 +240,11 @@ typedef enum hpar_action_kind {
   HPAR_ACTION_REBASE_URLS       /* elements only: makes URLs absolute; `value`: URL of the page */
 } hpar_action_kind;
 
-/* FIND compares decoded text: "R&D" finds "R&amp;D". `name` lists where it looks, of the words
+/* <!--[if IE]>HTML<![endif]--> is one conditional comment. Where both marks are on their own, as in
+ * <!--[if !IE]><!-->, each is one. UNWRAP leaves the HTML, which rules do not see. All of them are
+ * comments, too; instructions are not.
+ *
+ * FIND compares decoded text: "R&D" finds "R&amp;D". `name` lists where it looks, of the words
  * text, script, style, title, comment and all; NULL is "text", which is what a reader sees.
  *
  * The last two actions and hpar_rule.url edit URLs. Attributes with URLs are href, src, srcset,

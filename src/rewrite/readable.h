@@ -35,6 +35,9 @@ size_t hp_count_finds(const hpar_text_piece *text, const hpar_action *find);
  * invalid. NULL is the default. */
 enum { HP_FINDS_COMMENTS = 32, HP_FINDS_ALL = 63 };
 unsigned hp_find_places(const char *list);
+static inline bool hp_is_comment_unit(hpar_unit unit) {
+  return unit == HPAR_UNIT_COMMENT || unit >= HPAR_UNIT_CONDITIONAL;
+}
 static inline bool hp_finds_in_comments(const hpar_action *a) {
   return a->kind == HPAR_ACTION_FIND && hp_find_places(a->name) & HP_FINDS_COMMENTS;
 }

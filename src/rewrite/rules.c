@@ -85,7 +85,11 @@ static const char *check_action(const hpar_action *a, bool is_document) {
       if (a->kind == HPAR_ACTION_FIND && !hp_find_places(a->name)) return "the list of places is invalid";
       if (a->kind == HPAR_ACTION_FIND) return a->value.length ? NULL : "the text to find is empty";
       return common ? NULL : "a text does not have this action";
-    case HPAR_UNIT_COMMENT: return common ? NULL : "a comment does not have this action";
+    case HPAR_UNIT_CONDITIONAL:
+      if (a->kind == HPAR_ACTION_UNWRAP) return NULL;
+      return common ? NULL : "a comment does not have this action";
+    case HPAR_UNIT_COMMENT:
+    case HPAR_UNIT_INSTRUCTION: return common ? NULL : "a comment does not have this action";
     case HPAR_UNIT_DOCTYPE:
       return is_document && a->kind == HPAR_ACTION_REMOVE ? NULL : "only a rule for the document removes a doctype";
     case HPAR_UNIT_DOCUMENT_END:
@@ -199,7 +203,7 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   for (size_t i = 0; i < from->action_count; i++) {
     copied = copy_action(&to->actions[i], &from->actions[i]) && copied;
     to->edits_text |= from->actions[i].unit == HPAR_UNIT_TEXT;
-    to->edits_comments |= from->actions[i].unit == HPAR_UNIT_COMMENT || hp_finds_in_comments(&from->actions[i]);
+    to->edits_comments |= hp_is_comment_unit(from->actions[i].unit) || hp_finds_in_comments(&from->actions[i]);
     to->edits_doctype |= from->actions[i].unit == HPAR_UNIT_DOCTYPE;
     to->edits_urls |= hp_is_url_action(&from->actions[i]);
   }

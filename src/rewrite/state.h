@@ -138,6 +138,7 @@ typedef struct hp_comment {
   hpar_rewriter *rewriter;
   uint64_t start, end, data_start, data_end;
   hpar_string data;
+  bool is_instruction, is_conditional;
   bool is_plain; /* begins with "<!--", and another text may take the place of its own */
   bool is_removed, is_changed;
   hp_bytes before, after, replacement, text;

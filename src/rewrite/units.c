@@ -409,10 +409,49 @@ static hpar_status call_comment(void *shown, const void *rule) {
   return given->comment(shown, given->context);
 }
 
+static bool begins_condition(hpar_string data) {
+  return data.length > 3 && hp_ascii_equal(data.bytes, "[if", 3) && !hp_ascii_is_letter(data.bytes[3]);
+}
+
+/* Returns the length of the end of a condition that the text ends with, or 0. */
+static size_t condition_end(hpar_string data) {
+  static const char end[] = "<![endif]";
+  const size_t length = sizeof end - 1;
+  return data.length >= length && hp_ascii_equal(data.bytes + data.length - length, end, length) ? length : 0;
+}
+
+/* Returns true for a comment with "[if ...]", or with "[endif]" only. */
+static bool is_conditional(hpar_string data, bool is_plain) {
+  while (data.length && hp_ascii_is_white(data.bytes[data.length - 1])) data.length--;
+  if (begins_condition(data)) return true;
+  if (!is_plain) return data.length == 7 && hp_ascii_equal(data.bytes, "[endif]", 7);
+  while (data.length && hp_ascii_is_white(*data.bytes)) data.bytes++, data.length--;
+  return data.length && condition_end(data) == data.length;
+}
+
+/* Replaces a conditional comment by the HTML in it. */
+static hpar_status unwrap_comment(hp_comment *c) {
+  const size_t end = condition_end(c->data);
+  const char *from = c->data.bytes, *to = from + c->data.length - end;
+  const char *open = begins_condition(c->data) && end ? memmem(from, (size_t)(to - from), "]>", 2) : NULL;
+  hpar_status status = hpar_comment_remove(&c->shown);
+  if (open) hp_bytes_append(&c->replacement, open + 2, (size_t)(to - open - 2), &c->rewriter->unwind);
+  return status;
+}
+
+static bool concerns(const hpar_action *a, const hp_comment *c) {
+  switch (a->unit) {
+    case HPAR_UNIT_COMMENT: return !c->is_instruction;
+    case HPAR_UNIT_CONDITIONAL: return c->is_conditional;
+    default: return a->unit == HPAR_UNIT_INSTRUCTION && c->is_instruction;
+  }
+}
+
 static hpar_status act_on_comment(hp_comment *c, const hpar_action *a) {
   const char *content = a->value.bytes;
   size_t length = a->value.length;
   switch (a->kind) {
+    case HPAR_ACTION_UNWRAP: return unwrap_comment(c);
     case HPAR_ACTION_BEFORE:
     case HPAR_ACTION_AFTER:
     case HPAR_ACTION_REPLACE: return hpar_comment_insert(&c->shown, (hpar_where)a->kind, content, length, a->format);
@@ -471,7 +510,6 @@ static void apply_comment(hpar_rewriter *r, hp_comment *c) {
 
 void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place) {
   hp_comment *c = &r->units->comment;
-  if (place->kind == 1) return; /* a processing instruction */
   if (hp_speculates(r) && hp_speculation_leaves_comment(r, place)) return;
   c->rewriter = r;
   c->start = place->start;
@@ -481,18 +519,20 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
   c->data_end = place->data_end;
   const uint64_t closer = place->end - place->data_end;
   c->is_plain = place->kind == 4 && closer != 1 && closer != 2; /* of "<!-->" and "<!--->" */
+  c->is_instruction = place->kind == 1;
+  c->is_conditional = !c->is_instruction && is_conditional(c->data, place->kind == 4);
   c->is_removed = c->is_changed = false;
   c->before.length = c->after.length = c->replacement.length = c->text.length = 0;
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->edits_comments || !hp_running_rules_reach(&r->running, i)) continue;
     for (size_t k = 0; k < rule->given.action_count; k++) {
-      if (hp_finds_in_comments(&rule->actions[k])) find_in_comment(c, &rule->actions[k]);
-      if (rule->actions[k].unit != HPAR_UNIT_COMMENT) continue;
+      if (!c->is_instruction && hp_finds_in_comments(&rule->actions[k])) find_in_comment(c, &rule->actions[k]);
+      if (!concerns(&rule->actions[k], c)) continue;
       hpar_status status = act_on_comment(c, &rule->actions[k]);
       if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
     }
-    if (!rule->given.comment) continue;
+    if (!rule->given.comment || c->is_instruction) continue;
     c->shown = (hpar_comment){.text = c->data, .offset = c->start};
     hp_rewriter_take_result(r, hp_rewriter_call(r, call_comment, &c->shown, &rule->given), i);
   }

@@ -20,7 +20,9 @@ static const char *find_obstacle(const hp_edit_rules *rules, const hp_edit_rule 
       switch (action->unit) {
         case HPAR_UNIT_ELEMENT: break;
         case HPAR_UNIT_TEXT: return "edits texts";
-        case HPAR_UNIT_COMMENT: return "edits comments";
+        case HPAR_UNIT_COMMENT:
+        case HPAR_UNIT_CONDITIONAL:
+        case HPAR_UNIT_INSTRUCTION: return "edits comments";
         default: return "edits the doctype or the end of the page";
       }
     }

@@ -52,7 +52,7 @@ const char *hp_edit_action_name(hpar_action_kind kind) {
 }
 
 const char *hp_edit_unit_name(hpar_unit unit) {
-  static const char *const names[] = {"element", "text", "comment", "doctype", "end"};
+  static const char *const names[] = {"element", "text", "comment", "doctype", "end", "conditional", "instruction"};
   return names[unit];
 }
 

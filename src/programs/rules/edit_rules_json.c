@@ -171,7 +171,9 @@ static hpar_status read_unit(reading *in, hpar_unit unit, json_object *value) {
     snprintf(in->field, sizeof in->field, "%s.%s", hp_edit_unit_name(unit), key);
     if (kind > HPAR_ACTION_REBASE_URLS) return bad(in, "no action has this name");
     if (kind == HPAR_ACTION_FIND && unit != HPAR_UNIT_TEXT) return bad(in, "only a text has this action");
-    if (kind > HPAR_ACTION_REMOVE && kind != HPAR_ACTION_FIND) return bad(in, "only an element has this action");
+    const bool unwraps = kind == HPAR_ACTION_UNWRAP && unit == HPAR_UNIT_CONDITIONAL;
+    if (kind > HPAR_ACTION_REMOVE && kind != HPAR_ACTION_FIND && !unwraps)
+      return bad(in, "only an element has this action");
     hpar_status status = add_action(in, unit, (hpar_action_kind)kind, item);
     if (status) return status;
   }
@@ -191,7 +193,7 @@ static hpar_status read_field(reading *in, const char *key, json_object *value) 
   if (!strcmp(key, "limit")) return read_limit(in, value);
   if (!strcmp(key, "implied")) return read_switch(in, value, &in->rule->rule.implied);
   if (!strcmp(key, "pieces")) return read_switch(in, value, &in->rule->rule.text_pieces);
-  for (unsigned unit = HPAR_UNIT_TEXT; unit <= HPAR_UNIT_DOCUMENT_END; unit++)
+  for (unsigned unit = HPAR_UNIT_TEXT; unit <= HPAR_UNIT_INSTRUCTION; unit++)
     if (!strcmp(key, hp_edit_unit_name((hpar_unit)unit))) return read_unit(in, (hpar_unit)unit, value);
   for (unsigned kind = 0; kind <= HPAR_ACTION_REBASE_URLS; kind++)
     if (kind != HPAR_ACTION_FIND && !strcmp(key, hp_edit_action_name((hpar_action_kind)kind)))
