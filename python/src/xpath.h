@@ -235,6 +235,7 @@ struct hp_xpath_evaluation {
   hp_xpath_call *call;
   const hpar_document *document;
   const char *base;
+  hp_ref root;    /* of the context node of the call; 0: not known yet */
   hp_atom *atoms; /* of the program's tests in this document */
   hp_xpath_order *order;
   hp_xpath_value *stack;

@@ -248,6 +248,12 @@ static void check_set(hp_xpath_evaluation *e) {
     hp_xpath_fail(e, HPAR_ERROR_ARGUMENT, "a variable is not a node-set");
 }
 
+/* Only a variable can lead to another tree than that of the call. */
+static hp_ref root_of_context(hp_xpath_evaluation *e) {
+  if (!e->root || e->program->variable_count) e->root = hp_xpath_root_of(e, hp_xpath_node(e->context));
+  return e->root;
+}
+
 static void execute(hp_xpath_evaluation *e, const hp_xpath_instruction *i) {
   const hp_xpath_program *p = e->program;
   bool found;
@@ -260,7 +266,7 @@ static void execute(hp_xpath_evaluation *e, const hp_xpath_instruction *i) {
     case HP_OP_BOOLEAN: hp_xpath_push_truth(e, i->a); return;
     case HP_OP_VARIABLE: push_variable(e, &e->call->variables[i->a]); return;
     case HP_OP_CONTEXT: push_item(e, e->context); return;
-    case HP_OP_ROOT: push_item(e, hp_xpath_root_of(e, hp_xpath_node(e->context))); return;
+    case HP_OP_ROOT: push_item(e, root_of_context(e)); return;
     case HP_OP_POSITION: hp_xpath_push_number(e, (double)e->position); return;
     case HP_OP_LAST: hp_xpath_push_number(e, (double)e->size); return;
     case HP_OP_STEP: {

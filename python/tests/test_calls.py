@@ -25,6 +25,8 @@ PAGES = ("<!doctype html><title>t</title><p class='a b' id=x>one<b>two</b><!--c-
 NAMES = ("a", "b", "p", "div", "class", "id", "href", "xlink:href", "", "<", "ä", "\ud800", "a b", "template", "svg")
 SELECTORS = ("p", "*", "a[href]", "> p", "p:contains('o')", "p::text", "a::attr(href)", ":scope > *", "li:nth-child(2)", "[", "b, i",
              ":has(b)", "::text", "p:contains(x), b", "template", ":not(p)")
+EXPRESSIONS = ("//p", "..", "//@*", "//b | $x", "//text()[last()]/following::node()", "$x/ancestor::*[1]", "count(//*) + $x", "//p[$x]",
+               "//*[preceding-sibling::*]/..", "string($x)", "id('x')/descendant-or-self::node()", "translate(., $x, 'y')", "/..", "[")
 # Those that take long, start threads or processes, or end the test.
 ARCHIVE = (b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Length: 48\r\n\r\n"
            b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n<title>a</title><p>b\r\n\r\n")
@@ -40,7 +42,7 @@ class Calls:
 
     def new_object(self):
         page = self.random.choice(PAGES)
-        kind = self.random.randrange(12)
+        kind = self.random.randrange(13)
         if kind < 4:
             return hpar.parse(page, editable=self.random.random() < 0.7, positions=self.random.random() < 0.3,
                               fragment=self.random.choice((None, None, None, "div", "tr")))
@@ -64,6 +66,8 @@ class Calls:
             return hpar._core._start_batch([self.random.choice(PAGES) for _ in range(3)], threads=1)
         if kind == 10:
             return hpar.Rules([("p", self.receive)])
+        if kind == 11:
+            return hpar.XPath(self.random.choice(EXPRESSIONS[:-1]))
         return hpar.parse(page).table()
 
     def receive(self, unit):
@@ -88,6 +92,8 @@ class Calls:
             return self.random.choice(self.objects)
         if choose < 0.5:
             return self.random.choice(SELECTORS)
+        if choose < 0.55:
+            return self.random.choice(EXPRESSIONS)
         if choose < 0.8:
             return self.random.choice(NAMES)
         return self.random.choice((None, True, False, 0, 1, -1, 2, 1 << 70, 0.5, b"", b"<p>x", "<b>y</b>", [], ["p", "b"], (), {},
@@ -108,7 +114,7 @@ class Calls:
         arguments = [self.argument() for _ in range(self.random.choice((0, 0, 1, 1, 1, 2, 3)))]
         keywords = {}
         if self.random.random() < 0.2:
-            keywords[self.random.choice(("default", "strict", "deep", "html", "all", "limit", "name", "separator"))] = self.argument()
+            keywords[self.random.choice(("default", "strict", "deep", "html", "all", "limit", "name", "separator", "x"))] = self.argument()
         return member(*arguments, **keywords)
 
     def finish(self, coroutine):
@@ -183,6 +189,13 @@ class References:
         attempt(lambda: node["none"]), attempt(lambda: node[0]), node.strings, node.closest("p")
         self.document.title, self.document.get_text("|", strip=True)
         self.document._events(), self.document._tag_ends(), self.document._origin()
+
+    def call_xpath(self):
+        for expression in EXPRESSIONS:
+            for value in (1, "one", self.document.css("b"), [self.document], self.document.find("p")):
+                attempt(lambda: self.document.xpath(expression, x=value))
+            attempt(lambda: self.edited.xpath(hpar.XPath(expression)))
+        attempt(hpar.XPath, "\ud800"), attempt(hpar.XPath("//p"), self.document, 1), attempt(hpar.XPath("//p"), self)
 
     def call_selections(self):
         document = self.document
