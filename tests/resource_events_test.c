@@ -272,6 +272,29 @@ static void generated(resource_events *e) {
 }
 
 #if HPAR_PARALLEL
+/* Pages in which each scout has several parts, and goes on from one to the next. */
+static void long_scans(resource_events *e) {
+  enum { BYTES = 96 << 10 };
+  random_state random = {2};
+  buffer html = {0}, page = {0}, expected = {0};
+  for (int i = 0; i < 3; i++) {
+    buffer_clear(&html);
+    do {
+      generate_page(&random, &page);
+      buffer_add(&html, page.bytes, page.length);
+    } while (html.length < BYTES);
+    encoding = NULL;
+    const hpar_options options = options_of(e, HPAR_MODE_SEQUENTIAL);
+    parse(e, &options, &html);
+    buffer_clear(&expected);
+    buffer_add(&expected, e->confirmed.bytes, e->confirmed.length);
+    check_scans(e, &options, &expected, &html);
+  }
+  buffer_free(&html);
+  buffer_free(&page);
+  buffer_free(&expected);
+}
+
 /* The exact builder passes the second cut and confirms an img in a picture. The worker has found
  * that img alone, so the parse must not cancel it then. */
 static void passed_image(resource_events *e) {
@@ -528,6 +551,7 @@ int main(int count, char **arguments) {
     foreign_sheets(&e);
 #if HPAR_PARALLEL
     passed_image(&e);
+    long_scans(&e);
 #endif
     generated(&e);
     status = check_report();
