@@ -1,12 +1,14 @@
 """MIGRATION.md: the names in its tables exist, each method of the other libraries is in it, and its scripts give equal
 results on the same trees. HPAR_SHARED names the folder with pages."""
+import glob
 import os
 import re
 import unittest
 
 import hpar
-from test_peers import SHARED, pages
+from test_peers import FULL, SHARED, pages
 
+DOCUMENTATION = "/usr/share/doc"
 PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "MIGRATION.md")
 try:
     import bs4
@@ -63,6 +65,14 @@ class Tables(unittest.TestCase):
             self.assertEqual(missing - (internal if library == "BeautifulSoup" else set()), set())
 
 
+def documentation():
+    """Pages of the packages of this machine."""
+    paths = glob.glob(os.path.join(DOCUMENTATION, "**", "*.html"), recursive=True)
+    for path in sorted(path for path in paths if 4096 < os.path.getsize(path) < 65536)[:120]:
+        with open(path, "rb") as file:
+            yield file.read()
+
+
 def compiled(block):
     space = {}
     exec(block, space)
@@ -78,9 +88,10 @@ def code_lines(block):
 class Scripts(unittest.TestCase):
     def test_scripts(self):
         """The parsers of the other libraries make other trees of many pages, so that they take the tree of HPar here."""
-        own_pages = [page.decode(hpar.parse(page).encoding, "replace") for _, page in pages()]
+        own_pages = [page for _, page in pages()] + (list(documentation()) if FULL else [])
+        own_pages = [page.decode(hpar.parse(page).encoding, "replace") for page in own_pages]
         own_pages = [page for page in own_pages if not hpar.parse(page).css_matches("svg, math, template")]
-        self.assertGreater(len(own_pages), 15)
+        self.assertGreater(len(own_pages), 200 if FULL and os.path.isdir(DOCUMENTATION) else 15)
         for name, section in sections(3).items():
             own, soup, tree = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
             self.assertLessEqual(code_lines(own), min(code_lines(soup), code_lines(tree)), name)
