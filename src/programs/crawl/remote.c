@@ -18,7 +18,9 @@ const char *hp_remote_program(const char *path) {
   return is_web ? "curl" : !strncmp(path, "s3://", 5) ? "aws" : NULL;
 }
 
-void hp_remote_open(hp_remote *r, const char *path) { *r = (hp_remote){.path = path, .file = -1}; }
+void hp_remote_open(hp_remote *r, const char *path, uint64_t position) {
+  *r = (hp_remote){.path = path, .position = position, .file = -1};
+}
 
 /* curl fails if the server ignores the position, so that no byte comes twice. */
 static void execute_curl(const hp_remote *r) {

@@ -20,7 +20,7 @@ typedef struct hp_remote {
   int status;     /* of the last process */
 } hp_remote;
 
-void hp_remote_open(hp_remote *remote, const char *path);
+void hp_remote_open(hp_remote *remote, const char *path, uint64_t position);
 /* Reads as read(2) does. Returns -1 after several tries without a byte. */
 ssize_t hp_remote_read(hp_remote *remote, char *bytes, size_t length);
 /* Ends the transfer. */

@@ -121,7 +121,8 @@ static hpar_status feed_all(const hp_unit_job *job, source from, hp_warc_reader 
 static hp_unit_result read_file(run *r, source from) {
   const hp_unit_job *job = r->job;
   const hp_unit *unit = job->unit;
-  if (unit->first && lseek(from.file, (off_t)unit->first - 1, SEEK_SET) < 0) return fail(job, HP_UNIT_INPUT, "");
+  if (unit->first && !from.remote && lseek(from.file, (off_t)unit->first - 1, SEEK_SET) < 0)
+    return fail(job, HP_UNIT_INPUT, "");
   if (!unit->is_stream && !from.remote) posix_fadvise(from.file, 0, 0, POSIX_FADV_SEQUENTIAL);
   hp_warc_options options = {.max_block = job->options->memory,
                              .format = unit->format,
@@ -245,7 +246,7 @@ hp_unit_result hp_unit_run(const hp_unit_job *job) {
   run r = {.job = job};
   hp_remote remote;
   source from = {-1, NULL};
-  hp_remote_open(&remote, job->unit->path);
+  hp_remote_open(&remote, job->unit->path, job->unit->first ? job->unit->first - 1 : 0);
   if (hp_remote_program(job->unit->path))
     from.remote = &remote;
   else

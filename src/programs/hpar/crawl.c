@@ -18,6 +18,9 @@
 enum {
   OUT = 1,
   BASE,
+  URLS,
+  MIME,
+  LANGUAGE,
   RESUME,
   THREADS,
   ENGINE,
@@ -46,6 +49,10 @@ enum {
 static const hp_option options[] = {
     {OUT, "out", "DIR", "the folder of the results; hpar creates it"},
     {BASE, "base", "PATH", "what precedes the relative paths of lists, as https://data.commoncrawl.org/"},
+    {URLS, "urls", "PATTERN",
+     "of the lines of an index (CDXJ) in a list, take those with such a URL: 'https://*.uk/*'"},
+    {MIME, "mime", "TYPE", "take those with this media type"},
+    {LANGUAGE, "lang", "CODE", "take those with this language, as eng"},
     {RESUME, "resume", NULL, "continue: run only the units that have no results in DIR"},
     {THREADS, "threads", "N", "units that run at once, each in a process (0: one for each core)"},
     {ENGINE, "engine", "threads|dask|slurm|parallel",
@@ -228,6 +235,9 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
   switch (id) {
     case OUT: c->folder = value; return -1;
     case BASE: c->base = value; return -1;
+    case URLS: c->urls = value; return -1;
+    case MIME: c->mime = value; return -1;
+    case LANGUAGE: c->language = value; return -1;
     case RESUME: c->resume = true; return -1;
     case THREADS:
       if (!hp_value_number(arguments, 0, HPAR_MAX_THREADS, &amount)) return HP_EXIT_USAGE;

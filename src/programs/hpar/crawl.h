@@ -12,10 +12,11 @@ typedef enum hp_crawl_progress { HP_PROGRESS_AUTO, HP_PROGRESS_JSON, HP_PROGRESS
 typedef struct hp_crawl {
   const char *folder; /* of the results */
   hp_map_options map;
-  char **selectors;   /* the array of map.selectors */
-  const char *base;   /* before the relative paths of lists; NULL: none */
-  uint64_t unit_size; /* 0: a unit is a file */
-  hp_unit *units;     /* sorted by path and part */
+  char **selectors;                   /* the array of map.selectors */
+  const char *base;                   /* before the relative paths of lists; NULL: none */
+  const char *urls, *mime, *language; /* what lines of an index must have; NULL: anything */
+  uint64_t unit_size;                 /* 0: a unit is a file */
+  hp_unit *units;                     /* sorted by path and part */
   size_t unit_count, unit_capacity;
   hp_crawl_engine engine;
   hp_crawl_progress progress;
@@ -27,6 +28,14 @@ typedef struct hp_crawl {
 
 /* Adds the files of an operand. Returns an exit code after a message, or -1. */
 int hp_crawl_add_input(hp_crawl *crawl, const char *operand);
+/* Returns the path of a line of a list, which the caller frees, or NULL. */
+char *hp_crawl_join(const hp_crawl *crawl, const char *line);
+/* Adds a part of a file: the members `format`, `first` and `last` of the unit. Returns the same as
+ * hp_crawl_add_input. */
+int hp_crawl_add_part(hp_crawl *crawl, const char *path, hp_unit *unit);
+/* Adds the record of a line of an index, if it passes the filters. */
+bool hp_crawl_is_index_line(const char *line);
+int hp_crawl_add_index_line(hp_crawl *crawl, const char *line);
 /* What a crawl does with its folder. */
 typedef enum hp_crawl_lock {
   HP_LOCK_OWN,  /* writes the plan and removes temporary files: no other process may work there */

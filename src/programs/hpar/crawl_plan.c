@@ -123,22 +123,42 @@ static int add_folder(hp_crawl *c, const char *folder, int depth) {
   return code;
 }
 
-/* Adds a file of another machine. Its size is not known. */
-static int add_remote(hp_crawl *c, const char *path, const char *program) {
+/* Checks that the program for files of other machines is there. */
+static int check_program(const char *path, const char *program) {
   char found[4096];
-  hp_unit unit = {.path = (char *)path};
-  if (hp_find_program(program, found, sizeof found)) return add_unit(c, &unit) ? -1 : no_memory();
+  if (hp_find_program(program, found, sizeof found)) return -1;
   hp_complain("%s: needs the program %s: apt install %s", path, program, *program == 'c' ? "curl" : "awscli");
   return HP_EXIT_USAGE;
 }
 
-/* Adds a line of a list, which --base may precede. */
-static int add_line(hp_crawl *c, const char *line) {
+/* The size of a file of another machine is not known. */
+int hp_crawl_add_part(hp_crawl *c, const char *path, hp_unit *unit) {
+  struct stat about;
+  const char *program = hp_remote_program(path), *missing = hp_unpack_lacks(unit->format);
+  int code = program ? check_program(path, program) : -1;
+  if (code >= 0) return code;
+  if (missing || (!program && (stat(path, &about) || !S_ISREG(about.st_mode)))) {
+    hp_complain("%s: %s", path, missing ? missing : "cannot be read");
+    return missing ? HP_EXIT_USAGE : HP_EXIT_FAILED;
+  }
+  unit->path = program ? strdup(path) : realpath(path, NULL);
+  unit->size = program ? 0 : (uint64_t)about.st_size;
+  bool added = unit->path && add_unit(c, unit);
+  free(unit->path);
+  return added ? -1 : no_memory();
+}
+
+char *hp_crawl_join(const hp_crawl *c, const char *line) {
   char *path;
-  if (!c->base || strchr("/@-", *line) || hp_remote_program(line)) return hp_crawl_add_input(c, line);
-  if (asprintf(&path, "%s%s%s", c->base, *c->base && c->base[strlen(c->base) - 1] == '/' ? "" : "/", line) < 0)
-    return no_memory();
-  int code = hp_crawl_add_input(c, path);
+  if (!c->base || strchr("/@-", *line) || hp_remote_program(line)) return strdup(line);
+  const char *slash = *c->base && c->base[strlen(c->base) - 1] == '/' ? "" : "/";
+  return asprintf(&path, "%s%s%s", c->base, slash, line) < 0 ? NULL : path;
+}
+
+static int add_line(hp_crawl *c, const char *line) {
+  if (hp_crawl_is_index_line(line)) return hp_crawl_add_index_line(c, line);
+  char *path = hp_crawl_join(c, line);
+  int code = path ? hp_crawl_add_input(c, path) : no_memory();
   free(path);
   return code;
 }
@@ -166,7 +186,7 @@ int hp_crawl_add_input(hp_crawl *c, const char *operand) {
   if (*operand == '@') return add_list(c, operand + 1);
   if (!strcmp(operand, "-")) return add_file(c, operand, NULL);
   const char *program = hp_remote_program(operand);
-  if (program) return add_remote(c, operand, program);
+  if (program) return hp_crawl_add_part(c, operand, &(hp_unit){.format = HP_UNPACK_DETECT});
   if (stat(operand, &about) || access(operand, R_OK)) {
     hp_complain("%s: cannot be read: %s; name readable files", operand, strerror(errno));
     return HP_EXIT_FAILED;

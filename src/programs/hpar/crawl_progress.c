@@ -12,7 +12,7 @@ static uint64_t now(void) {
 }
 
 uint64_t hp_crawl_bytes_of(const hp_unit *unit) {
-  uint64_t end = unit->last && unit->last < unit->size ? unit->last : unit->size;
+  uint64_t end = unit->last && (unit->last < unit->size || !unit->size) ? unit->last : unit->size;
   return end - unit->first;
 }
 
