@@ -274,11 +274,39 @@ static inline void hp_xpath_work(hp_xpath_evaluation *e) {
 
 /*** xpath_run.c ***/
 
-hp_xpath_value hp_xpath_pop(hp_xpath_evaluation *e);
-void hp_xpath_push(hp_xpath_evaluation *e, hp_xpath_value value);
-void hp_xpath_push_string(hp_xpath_evaluation *e, hpar_string string, void *memory);
-void hp_xpath_push_number(hp_xpath_evaluation *e, double number);
-void hp_xpath_push_truth(hp_xpath_evaluation *e, bool truth);
+void hp_xpath_grow_stack(hp_xpath_evaluation *e);
+
+/* The functions write and read single members, because a copy of a value that has just been written
+ * in parts makes the processor wait. */
+static inline hp_xpath_value *hp_xpath_push_slot(hp_xpath_evaluation *e, hp_xpath_type type) {
+  if (e->count == e->capacity) hp_xpath_grow_stack(e);
+  hp_xpath_value *v = &e->stack[e->count++];
+  v->type = type;
+  v->memory = NULL;
+  return v;
+}
+
+static inline void hp_xpath_push(hp_xpath_evaluation *e, hp_xpath_value value) {
+  *hp_xpath_push_slot(e, value.type) = value;
+}
+
+static inline void hp_xpath_push_string(hp_xpath_evaluation *e, hpar_string string, void *memory) {
+  hp_xpath_value *v = hp_xpath_push_slot(e, HP_XPATH_STRING_VALUE);
+  v->string.bytes = string.bytes;
+  v->string.length = string.length;
+  v->memory = memory;
+}
+
+static inline void hp_xpath_push_number(hp_xpath_evaluation *e, double number) {
+  hp_xpath_push_slot(e, HP_XPATH_NUMBER)->number = number;
+}
+
+static inline void hp_xpath_push_truth(hp_xpath_evaluation *e, bool truth) {
+  hp_xpath_push_slot(e, HP_XPATH_BOOLEAN)->truth = truth;
+}
+
+static inline hp_xpath_value hp_xpath_pop(hp_xpath_evaluation *e) { return e->stack[--e->count]; }
+
 /* Returns whether the predicate holds for the item. */
 bool hp_xpath_holds(hp_xpath_evaluation *e, uint32_t routine, hp_xpath_item item, size_t position, size_t size);
 

@@ -162,11 +162,13 @@ walk_kind(collector *c, descent *d, hp_ref top, const hp_xpath_set *from, size_t
 }
 
 static bool walk_below(collector *c, descent *d, hp_ref top, const hp_xpath_set *from, size_t *covered) {
-  const hp_xpath_test name = {.kind = HP_TEST_NAME}, any = {.kind = HP_TEST_ANY_NAME}, text = {.kind = HP_TEST_TEXT};
+  const hp_xpath_test name = {.kind = HP_TEST_NAME}, any = {.kind = HP_TEST_ANY_NAME};
+  const hp_xpath_test text = {.kind = HP_TEST_TEXT}, parent = {.kind = HP_TEST_PARENT};
   d->top = d->count = 0;
   if (c->test->kind == HP_TEST_NAME && !c->test->ns) return walk_kind(c, d, top, from, covered, &name);
   if (c->test->kind == HP_TEST_ANY_NAME && !c->test->ns) return walk_kind(c, d, top, from, covered, &any);
   if (c->test->kind == HP_TEST_TEXT) return walk_kind(c, d, top, from, covered, &text);
+  if (c->test->kind == HP_TEST_PARENT) return walk_kind(c, d, top, from, covered, &parent);
   return walk_kind(c, d, top, from, covered, c->test);
 }
 
@@ -315,21 +317,31 @@ void hp_xpath_filter(hp_xpath_evaluation *e, const hp_xpath_step *step, hp_xpath
   filter_from(e, step, 0, set);
 }
 
+/* Returns the position that the first positional predicate wants, if it is a number: 0 for one that no
+ * node has. Otherwise returns SIZE_MAX. */
+static size_t wanted_position(const collector *c) {
+  double place;
+  if (!is_constant(c->e, c->e->program->predicates[c->step->predicates + c->plain], &place)) return SIZE_MAX;
+  return place >= 1 && place < UINT32_MAX && place == (double)(size_t)place ? (size_t)place : 0;
+}
+
 /* Appends what the predicates leave of the nodes from each node of the set. */
 static void step_by_groups(collector *c, const hp_xpath_set *from) {
   hp_xpath_evaluation *e = c->e;
   hp_xpath_set *to = c->to, group = hp_xpath_new_set(e);
-  double place;
-  /* The nodes after the wanted one are not needed. */
-  if (is_constant(e, e->program->predicates[c->step->predicates + c->plain], &place) && place >= 1 && place < 1e9)
-    c->limit = (size_t)place;
-  else
-    c->limit = 0;
+  const size_t wanted = wanted_position(c);
+  const bool is_fixed = wanted != SIZE_MAX;
   c->to = &group;
-  for (size_t i = 0; i < from->count; i++) {
+  c->limit = is_fixed ? wanted : 0; /* the nodes after the wanted one are not needed */
+  for (size_t i = 0; wanted && i < from->count; i++) {
     group.count = 0;
     walk(c, from->items[i]);
-    filter_from(e, c->step, c->plain, &group);
+    if (is_fixed) {
+      if (group.count < wanted) continue;
+      group.items[0] = group.items[wanted - 1];
+      group.count = 1;
+    }
+    filter_from(e, c->step, c->plain + is_fixed, &group);
     if (is_reverse(c->step->axis)) reverse(&group);
     for (size_t k = 0; k < group.count; k++) hp_xpath_add(e, to, group.items[k]);
     if (c->step->wanted == HP_WANT_ANY && to->count) break;

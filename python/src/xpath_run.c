@@ -167,24 +167,7 @@ void hp_xpath_check(hp_xpath_evaluation *e) {
 
 /*** the stack ***/
 
-void hp_xpath_push(hp_xpath_evaluation *e, hp_xpath_value value) {
-  if (e->count == e->capacity) hp_grow(&e->stack, &e->capacity, e->count + 1, &e->unwind);
-  e->stack[e->count++] = value;
-}
-
-hp_xpath_value hp_xpath_pop(hp_xpath_evaluation *e) { return e->stack[--e->count]; }
-
-void hp_xpath_push_string(hp_xpath_evaluation *e, hpar_string string, void *memory) {
-  hp_xpath_push(e, (hp_xpath_value){.type = HP_XPATH_STRING_VALUE, .string = string, .memory = memory});
-}
-
-void hp_xpath_push_number(hp_xpath_evaluation *e, double number) {
-  hp_xpath_push(e, (hp_xpath_value){.type = HP_XPATH_NUMBER, .number = number});
-}
-
-void hp_xpath_push_truth(hp_xpath_evaluation *e, bool truth) {
-  hp_xpath_push(e, (hp_xpath_value){.type = HP_XPATH_BOOLEAN, .truth = truth});
-}
+void hp_xpath_grow_stack(hp_xpath_evaluation *e) { hp_grow(&e->stack, &e->capacity, e->count + 1, &e->unwind); }
 
 static void push_item(hp_xpath_evaluation *e, hp_xpath_item item) {
   hp_xpath_value v = {.type = HP_XPATH_SET, .set = hp_xpath_new_set(e)};
