@@ -353,8 +353,8 @@ static unsigned choose_threads(hp_session *session, hp_config *config, size_t le
 static uint32_t divide(page_run *run) {
   const hp_executor *executor = &run->config->parallel.executor;
   const size_t least = executor->kind == HPAR_EXECUTOR_INLINE ? 1 : LEAST_PART, share = run->length / run->threads + 1;
-  run->part_size = hp_unit_length(run->length, run->threads, least, share);
-  run->exact_parts = share / run->part_size;
+  run->exact_parts = share / hp_unit_length(run->length, run->threads, least, share);
+  run->part_size = (share + run->exact_parts - 1) / run->exact_parts;
   const size_t parts = (run->length + run->part_size - 1) / run->part_size;
   return run->threads > 1 && parts > run->exact_parts ? (uint32_t)(parts - run->exact_parts) : 0;
 }
