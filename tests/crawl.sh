@@ -62,6 +62,12 @@ crawl @list data/1.warc "$@" --out eight --threads 8 --progress json
 equal eight
 check "progress" 'tail -n 1 err | grep -q "\"done\":$(ls data | wc -l),.*\"seconds_left\":0}"'
 
+if python3 -c 'import pty' 2>/dev/null; then
+  python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))' "$hpar" crawl data --out terminal >out 2>err </dev/null
+  status=$?
+  check "a table on a terminal" 'test $status = 0 && grep -q " units $(ls data | wc -l) of" out && grep -q "^ *pages [1-9]" out && grep -q "terminal/summary.md" out'
+fi
+
 # Pages that several threads parse.
 if test $profiles = all; then
   crawl data "$@" --out split --threads 2 --split 500

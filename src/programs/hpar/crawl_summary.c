@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TOP_ENTRIES = 100, TABLE_ROWS = 15 };
 
@@ -428,6 +429,17 @@ static bool add_units(reduction *r) {
   return r->has_results && hp_tally_limit(&r->results.tally);
 }
 
+/* Prints the sums on a terminal, after the line of progress. */
+static void print_table(const reduction *r) {
+  static const char *const names[] = {"records", "pages", "page_bytes", "quarantined"};
+  if (r->crawl->progress != HP_PROGRESS_AUTO || !isatty(STDERR_FILENO)) return;
+  fprintf(stderr, "%12s %zu of %zu\n", "units", r->done, r->crawl->unit_count);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    fprintf(stderr, "%12s %llu\n", names[i],
+            (unsigned long long)hp_tally_count(&r->results.tally, HP_COUNTERS, names[i]));
+  fprintf(stderr, "%12s %s/summary.md\n", "results", r->crawl->folder);
+}
+
 int hp_crawl_reduce(const hp_crawl *c) {
   reduction r = {.crawl = c, .has_results = calloc(c->unit_count + 1, sizeof *r.has_results)};
   bool fine = add_units(&r);
@@ -436,6 +448,7 @@ int hp_crawl_reduce(const hp_crawl *c) {
          (!c->map.groups || write_file(&r, "groups.csv", write_groups)) &&
          (!(c->map.fields || c->map.python) || write_rows(&r)) && write_file(&r, "summary.md", write_markdown) &&
          write_file(&r, "summary.json", write_json);
+  if (fine) print_table(&r);
   hp_unit_results_free(&r.results);
   free(r.has_results);
   return fine && r.done == c->unit_count ? HP_EXIT_FINE : HP_EXIT_FAILED;
