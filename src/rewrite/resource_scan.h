@@ -51,8 +51,8 @@ const hp_encoding *hp_resource_scan_declared(const hp_resource_scan *scan);
 /*** page_scan.c ***/
 
 /* Scans of pages for resources, without a tree. The calling thread scans the whole text and reports
- * CONFIRMED. Other threads are scouts: they claim later parts of the text in order, scan them at the
- * same time from a predicted state, and report FOUND. */
+ * CONFIRMED. Other threads are scouts: they claim later parts of the text in order, scan them
+ * meanwhile from a predicted state, and report FOUND. */
 
 /* Reports the resources of the bytes to config->resources. */
 hpar_status hp_scan_page(hp_session *session, hp_config *config, const char *bytes, size_t length);
