@@ -87,10 +87,10 @@ static int traverse_batch(PyObject *self, visitproc visit, void *arg) {
 }
 
 /* Makes a document for each input. All are str, or none is: only one encoding applies to a batch. */
-static bool add_inputs(batch *b, PyObject *list) {
+static bool add_inputs(batch *b, PyObject *all) {
   bool text = false;
   for (size_t i = 0; i < b->count; i++) {
-    PyObject *input = hp_py_open_input(PyList_GetItem(list, (Py_ssize_t)i));
+    PyObject *input = hp_py_open_input(PyTuple_GetItem(all, (Py_ssize_t)i));
     if (!input) return false;
     if (!i) text = PyUnicode_Check(input);
     hp_py_document *d = NULL;
@@ -107,7 +107,7 @@ static bool add_inputs(batch *b, PyObject *list) {
   return true;
 }
 
-static bool start(batch *b, PyObject *list, PyObject *const *values) {
+static bool start(batch *b, PyObject *all, PyObject *const *values) {
   b->values = PyTuple_New(HP_PY_OPTIONS);
   for (int i = 0; b->values && i < HP_PY_OPTIONS; i++)
     PyTuple_SetItem(b->values, i, Py_NewRef(values[i] ? values[i] : Py_None));
@@ -119,7 +119,7 @@ static bool start(batch *b, PyObject *list, PyObject *const *values) {
     PyErr_NoMemory();
     return false;
   }
-  if (!add_inputs(b, list) || !(b->parser = hp_py_take_parser(b->state))) return false;
+  if (!add_inputs(b, all) || !(b->parser = hp_py_take_parser(b->state))) return false;
   b->started = !pthread_create(&b->thread, NULL, run, b);
   if (!b->started) PyErr_NoMemory();
   return b->started;
@@ -139,17 +139,23 @@ PyObject *hp_py_start_batch(PyObject *module, PyObject *const *arguments, Py_ssi
     PyErr_SetString(PyExc_TypeError, "inputs must be a list");
     return NULL;
   }
-  batch *b = PyObject_GC_New(batch, state->batch);
-  if (!b) return NULL;
-  *b = (batch){.ob_base = b->ob_base, .state = state, .options = options, .count = (size_t)PyList_Size(values[0])};
+  PyObject *all = PyList_AsTuple(values[0]); /* which files cannot change while they are read */
+  batch *b = all ? PyObject_GC_New(batch, state->batch) : NULL;
+  if (!b) {
+    Py_XDECREF(all);
+    return NULL;
+  }
+  *b = (batch){.ob_base = b->ob_base, .state = state, .options = options, .count = (size_t)PyTuple_Size(all)};
   pthread_mutex_init(&b->lock, NULL);
   pthread_cond_init(&b->changed, NULL);
-  if (start(b, values[0], values + 1)) {
-    PyObject_GC_Track(b);
-    return (PyObject *)b;
+  const bool started = start(b, all, values + 1);
+  Py_DECREF(all);
+  if (!started) {
+    Py_DECREF((PyObject *)b);
+    return NULL;
   }
-  Py_DECREF((PyObject *)b);
-  return NULL;
+  PyObject_GC_Track(b);
+  return (PyObject *)b;
 }
 
 /*** results ***/

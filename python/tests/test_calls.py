@@ -245,6 +245,16 @@ class Methods(unittest.TestCase):
             if name.startswith("call_"):
                 self.assertLess(abs(references.growth(getattr(references, name))), 25, name)
 
+    def test_inputs_that_change_their_list(self):
+        class File:
+            def read(self):
+                inputs.clear()
+                return b"<p>a"
+
+        inputs = [File(), File(), "/none"]
+        self.assertRaises(TypeError, hpar._core._start_batch, inputs)
+        self.assertEqual(inputs, [])
+
     def test_missing_arguments(self):
         """Each method refuses arguments that it does not take, with TypeError and without a change."""
         document = hpar.parse(PAGES[0], positions=True, editable=True)
