@@ -58,6 +58,21 @@ void hp_atoms_reopen(hp_atoms *atoms);
 /* Makes the table constant until the next reset: threads that enter a name unwind. */
 void hp_atoms_close(hp_atoms *atoms);
 
+/* Up to twelve names as labels of a switch: `case HP_ANY(TBODY, TFOOT, THEAD):`. */
+#define HP_ANY(...) HP_ANY_BY_COUNT(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, )(__VA_ARGS__)
+#define HP_ANY_BY_COUNT(a, b, c, d, e, f, g, h, i, j, k, l, count, ...) HP_ANY_##count
+#define HP_ANY_2(name, last) HP_ATOM_##name : case HP_ATOM_##last
+#define HP_ANY_3(name, ...) HP_ATOM_##name : case HP_ANY_2(__VA_ARGS__)
+#define HP_ANY_4(name, ...) HP_ATOM_##name : case HP_ANY_3(__VA_ARGS__)
+#define HP_ANY_5(name, ...) HP_ATOM_##name : case HP_ANY_4(__VA_ARGS__)
+#define HP_ANY_6(name, ...) HP_ATOM_##name : case HP_ANY_5(__VA_ARGS__)
+#define HP_ANY_7(name, ...) HP_ATOM_##name : case HP_ANY_6(__VA_ARGS__)
+#define HP_ANY_8(name, ...) HP_ATOM_##name : case HP_ANY_7(__VA_ARGS__)
+#define HP_ANY_9(name, ...) HP_ATOM_##name : case HP_ANY_8(__VA_ARGS__)
+#define HP_ANY_10(name, ...) HP_ATOM_##name : case HP_ANY_9(__VA_ARGS__)
+#define HP_ANY_11(name, ...) HP_ATOM_##name : case HP_ANY_10(__VA_ARGS__)
+#define HP_ANY_12(name, ...) HP_ATOM_##name : case HP_ANY_11(__VA_ARGS__)
+
 /* The name cache of one thread. */
 typedef struct hp_interner {
   hp_atoms *atoms;

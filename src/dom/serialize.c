@@ -162,37 +162,15 @@ static hp_atom html_name(const hpar_document *document, hpar_node node) {
 //§ serializes-as-void
 static bool serializes_as_void(const hpar_document *document, hpar_node node) {
   switch (html_name(document, node)) {
-    case HP_ATOM_AREA:
-    case HP_ATOM_BASE:
-    case HP_ATOM_BR:
-    case HP_ATOM_COL:
-    case HP_ATOM_EMBED:
-    case HP_ATOM_HR:
-    case HP_ATOM_IMG:
-    case HP_ATOM_INPUT:
-    case HP_ATOM_LINK:
-    case HP_ATOM_META:
-    case HP_ATOM_SOURCE:
-    case HP_ATOM_TRACK:
-    case HP_ATOM_WBR:
-    case HP_ATOM_BASEFONT:
-    case HP_ATOM_BGSOUND:
-    case HP_ATOM_FRAME:
-    case HP_ATOM_KEYGEN:
-    case HP_ATOM_PARAM: return true;
+    case HP_ANY(AREA, BASE, BR, COL, EMBED, HR, IMG, INPUT, LINK, META, SOURCE, TRACK):
+    case HP_ANY(WBR, BASEFONT, BGSOUND, FRAME, KEYGEN, PARAM): return true;
     default: return false;
   }
 }
 
 static bool holds_raw_text(const hpar_document *document, hpar_node parent, bool scripting) {
   switch (html_name(document, parent)) {
-    case HP_ATOM_STYLE:
-    case HP_ATOM_SCRIPT:
-    case HP_ATOM_XMP:
-    case HP_ATOM_IFRAME:
-    case HP_ATOM_NOEMBED:
-    case HP_ATOM_NOFRAMES:
-    case HP_ATOM_PLAINTEXT: return true;
+    case HP_ANY(STYLE, SCRIPT, XMP, IFRAME, NOEMBED, NOFRAMES, PLAINTEXT): return true;
     case HP_ATOM_NOSCRIPT: return scripting;
     default: return false;
   }

@@ -101,11 +101,7 @@ static bool has_content(const hp_node *node) {
   if (node->kind != HPAR_NODE_ELEMENT || !node->first) return false;
   switch (node->name) {
     case HP_ANY_METADATA:
-    case HP_ATOM_TABLE:
-    case HP_ATOM_TEXTAREA:
-    case HP_ATOM_IFRAME:
-    case HP_ATOM_NOEMBED:
-    case HP_ATOM_NOSCRIPT: return false;
+    case HP_ANY(TABLE, TEXTAREA, IFRAME, NOEMBED, NOSCRIPT): return false;
     default: return true;
   }
 }

@@ -477,8 +477,7 @@ static bool report_reference(const hp_described *d) {
 
 static bool describe_svg(const hp_described *d, hp_atom name) {
   switch (name) {
-    case HP_ATOM_USE:
-    case HP_ATOM_FEIMAGE_MIXED: return report_reference(d);
+    case HP_ANY(USE, FEIMAGE_MIXED): return report_reference(d);
     case HP_ATOM_SCRIPT: return report(d, script_of(d, svg_href(d)));
     case HP_ATOM_IMAGE: return report_url(d, HPAR_RESOURCE_IMAGE, svg_href(d));
     case HP_ATOM_STYLE: return describe_style(d);
@@ -598,24 +597,8 @@ uint64_t hp_hash_resource(uint64_t hash, const hpar_resource *resource) {
 //§ valid-shadow-host-name
 bool hp_is_shadow_host(hp_atom name, hp_name text) {
   switch (name) {
-    case HP_ATOM_ARTICLE:
-    case HP_ATOM_ASIDE:
-    case HP_ATOM_BLOCKQUOTE:
-    case HP_ATOM_BODY:
-    case HP_ATOM_DIV:
-    case HP_ATOM_FOOTER:
-    case HP_ATOM_H1:
-    case HP_ATOM_H2:
-    case HP_ATOM_H3:
-    case HP_ATOM_H4:
-    case HP_ATOM_H5:
-    case HP_ATOM_H6:
-    case HP_ATOM_HEADER:
-    case HP_ATOM_MAIN:
-    case HP_ATOM_NAV:
-    case HP_ATOM_P:
-    case HP_ATOM_SECTION:
-    case HP_ATOM_SPAN: return true;
+    case HP_ANY(ARTICLE, ASIDE, BLOCKQUOTE, BODY, DIV, FOOTER, HEADER, MAIN, NAV, P, SECTION, SPAN):
+    case HP_ANY(H1, H2, H3, H4, H5, H6): return true;
     default: break;
   }
   return name >= HP_KNOWN_ATOMS && memchr(text.bytes, '-', text.length);

@@ -157,10 +157,7 @@ static bool visit(finder *f, const hp_subject *s) {
   switch (s->node->name) {
     case HP_ATOM_INPUT: return add_input(f, s, around);
     case HP_ATOM_OPTION: return add_option(f, s, around) && push(f, s);
-    case HP_ATOM_FORM:
-    case HP_ATOM_SELECT:
-    case HP_ATOM_OPTGROUP:
-    case HP_ATOM_DATALIST: return push(f, s);
+    case HP_ANY(FORM, SELECT, OPTGROUP, DATALIST): return push(f, s);
     default: return true;
   }
 }

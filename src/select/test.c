@@ -154,13 +154,7 @@ static bool is_checked(const hp_matcher *m, const hp_subject *s) {
 static bool can_be_disabled(const hp_subject *s) {
   if (!s->is_html) return false;
   switch (s->node->name) {
-    case HP_ATOM_BUTTON:
-    case HP_ATOM_INPUT:
-    case HP_ATOM_SELECT:
-    case HP_ATOM_TEXTAREA:
-    case HP_ATOM_OPTGROUP:
-    case HP_ATOM_OPTION:
-    case HP_ATOM_FIELDSET: return true;
+    case HP_ANY(BUTTON, INPUT, SELECT, TEXTAREA, OPTGROUP, OPTION, FIELDSET): return true;
     default: return false;
   }
 }

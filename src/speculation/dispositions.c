@@ -102,38 +102,20 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
   if (t->kind != HP_TOKEN_START_TAG) return 0;
   switch (t->name) {
     case HP_ANY_BLOCK:
-    case HP_ATOM_FORM:
-    case HP_ATOM_LISTING:
-    case HP_ATOM_P:
-    case HP_ATOM_PRE:
-    case HP_ATOM_TABLE: return P;
+    case HP_ANY(FORM, LISTING, P, PRE, TABLE): return P;
     case HP_ANY_HEADING: return P | TOP;
     case HP_ATOM_LI: return LI | P;
-    case HP_ATOM_DD:
-    case HP_ATOM_DT: return DD | P;
+    case HP_ANY(DD, DT): return DD | P;
     case HP_ATOM_HR: return P | SCOPE;
     case HP_ATOM_XMP: return P | CLEAN;
     case HP_ATOM_A: return LISTED_A | CLEAN;
-    case HP_ATOM_BUTTON:
-    case HP_ATOM_NOBR:
-    case HP_ATOM_INPUT:
-    case HP_ATOM_SELECT: return SCOPE | CLEAN;
-    case HP_ATOM_OPTION:
-    case HP_ATOM_OPTGROUP: return TOP | CLEAN;
+    case HP_ANY(BUTTON, NOBR, INPUT, SELECT): return SCOPE | CLEAN;
+    case HP_ANY(OPTION, OPTGROUP): return TOP | CLEAN;
     case HP_ATOM_NOSCRIPT: return b->script.scripting ? 0 : CLEAN;
     case HP_ANY_METADATA:
-    case HP_ATOM_FRAME:
-    case HP_ATOM_PARAM:
-    case HP_ATOM_SOURCE:
-    case HP_ATOM_TRACK:
-    case HP_ATOM_TEXTAREA:
-    case HP_ATOM_IFRAME:
-    case HP_ATOM_NOEMBED:
+    case HP_ANY(FRAME, PARAM, SOURCE, TRACK, TEXTAREA, IFRAME, NOEMBED):
     case HP_ATOM_PLAINTEXT: /* this and the next are deferred if there is an answer */
-    case HP_ATOM_RB:
-    case HP_ATOM_RP:
-    case HP_ATOM_RT:
-    case HP_ATOM_RTC: return 0;
+    case HP_ANY(RB, RP, RT, RTC): return 0;
     default: return CLEAN;
   }
 }
@@ -144,8 +126,7 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
   /* It pops foreign elements of the outer context. */
   if (hp_read_speculative(b)->foreign_base) return true;
   switch (name) {
-    case HP_ATOM_TD:
-    case HP_ATOM_TH:
+    case HP_ANY(TD, TH):
       switch (b->mode) {
         case HP_IN_TABLE:
         case HP_IN_TABLE_BODY: return false;
@@ -161,9 +142,7 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
         case HP_IN_CELL: return !has_any_cell(b) || !has(b, HP_ATOM_TR);
         default: return true;
       }
-    case HP_ATOM_TBODY:
-    case HP_ATOM_THEAD:
-    case HP_ATOM_TFOOT:
+    case HP_ANY(TBODY, THEAD, TFOOT):
       switch (b->mode) {
         case HP_IN_TABLE: return false;
         case HP_IN_TABLE_BODY: return !has_any_section(b);
@@ -181,35 +160,18 @@ static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   if (b->stack.last[HP_ATOM_TEMPLATE]) return t->name == HP_ATOM_SELECTEDCONTENT;
   bool fosters = hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE);
   switch (t->name) {
-    case HP_ATOM_HTML:
-    case HP_ATOM_HEAD:
-    case HP_ATOM_BODY:
-    case HP_ATOM_FRAMESET:
-    case HP_ATOM_SELECTEDCONTENT: return true;
+    case HP_ANY(HTML, HEAD, BODY, FRAMESET, SELECTEDCONTENT): return true;
     case HP_ATOM_SCRIPT: return hp_read_speculative(b)->defers_scripts;
-    case HP_ATOM_STYLE:
-    case HP_ATOM_TEMPLATE: return false;
-    case HP_ATOM_CAPTION:
-    case HP_ATOM_COL:
-    case HP_ATOM_COLGROUP:
-    case HP_ATOM_TBODY:
-    case HP_ATOM_THEAD:
-    case HP_ATOM_TFOOT:
-    case HP_ATOM_TR:
-    case HP_ATOM_TD:
-    case HP_ATOM_TH: return defers_table_part(b, t->name);
+    case HP_ANY(STYLE, TEMPLATE): return false;
+    case HP_ANY(CAPTION, COL, COLGROUP, TBODY, THEAD, TFOOT, TR, TD, TH): return defers_table_part(b, t->name);
     default: break;
   }
   if (fosters) return true;
   switch (t->name) {
-    case HP_ATOM_PLAINTEXT:
-    case HP_ATOM_OPTGROUP: return b->stack.depth == 0; /* depends on a select in scope */
+    case HP_ANY(PLAINTEXT, OPTGROUP): return b->stack.depth == 0; /* depends on a select in scope */
     case HP_ATOM_FORM: return !hp_knows_form(b) && hp_outer_of(b)->form_may_be_open;
     case HP_ATOM_SELECT: return b->stack.depth == 0 && !(hp_outer_of(b)->confident & SCOPE);
-    case HP_ATOM_RB:
-    case HP_ATOM_RP:
-    case HP_ATOM_RT:
-    case HP_ATOM_RTC: return b->stack.depth == 0 || !current(b)->scope;
+    case HP_ANY(RB, RP, RT, RTC): return b->stack.depth == 0 || !current(b)->scope;
     default: return false;
   }
 }
@@ -221,19 +183,10 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   uint32_t scope = current(b)->scope, found = last_of(b, t->name);
   bool marker;
   switch (t->name) {
-    case HP_ATOM_TEMPLATE:
-    case HP_ATOM_BODY:
-    case HP_ATOM_HTML: return true;
-    case HP_ATOM_TD:
-    case HP_ATOM_TH:
-    case HP_ATOM_TR:
-    case HP_ATOM_TBODY:
-    case HP_ATOM_THEAD:
-    case HP_ATOM_TFOOT:
-    case HP_ATOM_TABLE: return !has(b, HP_ATOM_TABLE) && (!found || t->name == HP_ATOM_TABLE);
-    case HP_ATOM_CAPTION:
-    case HP_ATOM_COL:
-    case HP_ATOM_COLGROUP: return !has(b, HP_ATOM_TABLE);
+    case HP_ANY(TEMPLATE, BODY, HTML): return true;
+    case HP_ANY(TD, TH, TR, TBODY, THEAD, TFOOT, TABLE):
+      return !has(b, HP_ATOM_TABLE) && (!found || t->name == HP_ATOM_TABLE);
+    case HP_ANY(CAPTION, COL, COLGROUP): return !has(b, HP_ATOM_TABLE);
     default: break;
   }
   if (hp_is_table_mode(b->mode) && !has(b, HP_ATOM_TABLE)) return true;
@@ -248,20 +201,11 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
       return !scope;
     case HP_ATOM_BR: return false;
     case HP_ANY_PHRASE:
-    case HP_ATOM_A:
-    case HP_ATOM_NOBR:
+    case HP_ANY(A, NOBR):
       if (hp_has_listed(b, t->name, &marker)) return false;
       return !marker || (!found && !has_special(b)); /* above a marker: any other end tag */
     case HP_ANY_BLOCK:
-    case HP_ATOM_BUTTON:
-    case HP_ATOM_LISTING:
-    case HP_ATOM_PRE:
-    case HP_ATOM_SELECT:
-    case HP_ATOM_DD:
-    case HP_ATOM_DT:
-    case HP_ATOM_APPLET:
-    case HP_ATOM_MARQUEE:
-    case HP_ATOM_OBJECT: return !found && !scope;
+    case HP_ANY(BUTTON, LISTING, PRE, SELECT, DD, DT, APPLET, MARQUEE, OBJECT): return !found && !scope;
     default: return !found && !has_special(b);
   }
 }
@@ -370,19 +314,10 @@ static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
   uint32_t questions = own | (b->formatting.count ? CLEAN | LISTED_A : 0);
   if (!t || t->kind != HP_TOKEN_END_TAG) return questions;
   switch (t->name) {
-    case HP_ATOM_TD:
-    case HP_ATOM_TH:
-    case HP_ATOM_CAPTION:
-    case HP_ATOM_TABLE:
-    case HP_ATOM_TEMPLATE:
-    case HP_ATOM_OBJECT:
-    case HP_ATOM_APPLET:
-    case HP_ATOM_MARQUEE: return ~0u;
-    case HP_ATOM_SELECT:
-    case HP_ATOM_BUTTON: return questions | P | SCOPE | LI | DD | TOP;
+    case HP_ANY(TD, TH, CAPTION, TABLE, TEMPLATE, OBJECT, APPLET, MARQUEE): return ~0u;
+    case HP_ANY(SELECT, BUTTON): return questions | P | SCOPE | LI | DD | TOP;
     case HP_ANY_PHRASE:
-    case HP_ATOM_A:
-    case HP_ATOM_NOBR: return questions | TOP | CLEAN; /* its remaining entries are reconstructed */
+    case HP_ANY(A, NOBR): return questions | TOP | CLEAN; /* its remaining entries are reconstructed */
     default: return questions | TOP | (hp_html_tag(t->name) & HP_TAG_SPECIAL ? LI | DD : 0);
   }
 }
@@ -498,9 +433,7 @@ uint32_t hp_modes_for(const hp_builder *b, const hp_token *t) {
     return mode == HP_IN_BODY ? RECONSTRUCTING_MODES : WHITE_MODES & ~(uint32_t)RECONSTRUCTING_MODES;
   }
   if (t->kind == HP_TOKEN_START_TAG) switch (t->name) {
-      case HP_ATOM_SCRIPT:
-      case HP_ATOM_STYLE:
-      case HP_ATOM_TEMPLATE: return TABLE_TAG_MODES;
+      case HP_ANY(SCRIPT, STYLE, TEMPLATE): return TABLE_TAG_MODES;
       default:
         if (hp_is_head_tag(t->name) && !hp_is_table_mode(mode)) return HEAD_TAG_MODES;
         break;

@@ -105,18 +105,12 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
     case HP_TOKEN_START_TAG:
       switch (t->name) {
         case HP_ATOM_TR: return HP_IN_ROW;
-        case HP_ATOM_TD:
-        case HP_ATOM_TH:
-        case HP_ATOM_CAPTION: return HP_IN_BODY;
-        case HP_ATOM_TBODY:
-        case HP_ATOM_THEAD:
-        case HP_ATOM_TFOOT: return HP_IN_TABLE_BODY;
+        case HP_ANY(TD, TH, CAPTION): return HP_IN_BODY;
+        case HP_ANY(TBODY, THEAD, TFOOT): return HP_IN_TABLE_BODY;
         case HP_ATOM_TABLE: return HP_IN_TABLE;
-        case HP_ATOM_COLGROUP:
-        case HP_ATOM_COL: return HP_IN_COLUMN_GROUP;
+        case HP_ANY(COLGROUP, COL): return HP_IN_COLUMN_GROUP;
         case HP_ATOM_HTML: return mode;
-        case HP_ATOM_HEAD:
-        case HP_ATOM_BODY: return HP_IN_BODY;
+        case HP_ANY(HEAD, BODY): return HP_IN_BODY;
         case HP_ATOM_FRAMESET: return HP_IN_FRAMESET;
         case HP_ATOM_NOSCRIPT:
           if (mode == HP_IN_HEAD) return HP_IN_HEAD_NOSCRIPT;
@@ -128,20 +122,13 @@ uint8_t hp_predicted_mode(uint8_t mode, const hp_token *t) {
       break;
     case HP_TOKEN_END_TAG:
       switch (t->name) {
-        case HP_ATOM_TD:
-        case HP_ATOM_TH: return HP_IN_ROW;
+        case HP_ANY(TD, TH): return HP_IN_ROW;
         case HP_ATOM_TR: return HP_IN_TABLE_BODY;
-        case HP_ATOM_TBODY:
-        case HP_ATOM_THEAD:
-        case HP_ATOM_TFOOT:
-        case HP_ATOM_CAPTION:
-        case HP_ATOM_COLGROUP: return HP_IN_TABLE;
-        case HP_ATOM_TABLE:
-        case HP_ATOM_TEMPLATE: return HP_IN_BODY;
+        case HP_ANY(TBODY, THEAD, TFOOT, CAPTION, COLGROUP): return HP_IN_TABLE;
+        case HP_ANY(TABLE, TEMPLATE): return HP_IN_BODY;
         case HP_ATOM_HEAD: return HP_AFTER_HEAD;
         case HP_ATOM_NOSCRIPT: return mode == HP_IN_HEAD_NOSCRIPT ? HP_IN_HEAD : mode;
-        case HP_ATOM_BODY:
-        case HP_ATOM_HTML: return HP_AFTER_BODY;
+        case HP_ANY(BODY, HTML): return HP_AFTER_BODY;
         default: return mode;
       }
     case HP_TOKEN_TEXT:
@@ -172,15 +159,7 @@ static bool is_table_part(hp_atom name) { return name == HP_ATOM_TABLE || hp_htm
 static bool is_fostered(uint8_t mode, const hp_token *t) {
   if (!hp_is_table_mode(mode) || t->kind != HP_TOKEN_START_TAG || is_table_part(t->name)) return false;
   switch (t->name) {
-    case HP_ATOM_HTML:
-    case HP_ATOM_HEAD:
-    case HP_ATOM_BODY:
-    case HP_ATOM_FORM:
-    case HP_ATOM_INPUT:
-    case HP_ATOM_BR:
-    case HP_ATOM_IMG:
-    case HP_ATOM_HR:
-    case HP_ATOM_SCRIPT: return false;
+    case HP_ANY(HTML, HEAD, BODY, FORM, INPUT, BR, IMG, HR, SCRIPT): return false;
     default: return true;
   }
 }

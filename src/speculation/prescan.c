@@ -58,8 +58,7 @@ bool hp_is_self_closing(const char *at, const char *end) {
 
 bool hp_may_be_in_head(hp_atom name) {
   switch (name) {
-    case HP_ATOM_HEAD:
-    case HP_ATOM_NOSCRIPT:
+    case HP_ANY(HEAD, NOSCRIPT):
     case HP_ANY_METADATA: return true;
     default: return false;
   }

@@ -82,13 +82,9 @@ static uint32_t answered_by(hp_atom top) {
   switch (top) {
     case HP_ATOM_P: return QUESTION(NO_P_IN_BUTTON_SCOPE);
     case HP_ATOM_LI: return QUESTION(NO_LI);
-    case HP_ATOM_DD:
-    case HP_ATOM_DT: return QUESTION(NO_DD_DT);
-    case HP_ATOM_OPTION:
-    case HP_ATOM_OPTGROUP: return QUESTION(TOP_NOT_IMPLIED);
-    case HP_ATOM_BUTTON:
-    case HP_ATOM_NOBR:
-    case HP_ATOM_SELECT: return QUESTION(NOT_IN_SCOPE);
+    case HP_ANY(DD, DT): return QUESTION(NO_DD_DT);
+    case HP_ANY(OPTION, OPTGROUP): return QUESTION(TOP_NOT_IMPLIED);
+    case HP_ANY(BUTTON, NOBR, SELECT): return QUESTION(NOT_IN_SCOPE);
     case HP_ATOM_A: return QUESTION(NO_FORMATTING);
     default: return 0;
   }
@@ -98,9 +94,7 @@ static uint32_t answered_by(hp_atom top) {
 static bool is_head_content(hp_atom name) {
   switch (name) {
     case HP_ANY_METADATA:
-    case HP_ATOM_HTML:
-    case HP_ATOM_HEAD:
-    case HP_ATOM_NOSCRIPT: return true;
+    case HP_ANY(HTML, HEAD, NOSCRIPT): return true;
     default: return false;
   }
 }

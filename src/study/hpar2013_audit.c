@@ -157,12 +157,7 @@ static void audit_end_tag(const hp_builder *b, const hp_token *t, hp_judgement *
 
 static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_token *t, hp_judgement *j) {
   switch (t->name) {
-    case HP_ATOM_HTML:
-    case HP_ATOM_HEAD:
-    case HP_ATOM_BODY:
-    case HP_ATOM_FRAMESET:
-    case HP_ATOM_META:
-    case HP_ATOM_SELECTEDCONTENT: return;
+    case HP_ANY(HTML, HEAD, BODY, FRAMESET, META, SELECTEDCONTENT): return;
     default: break;
   }
   if (is_table_part(t->name)) { /* ignored */

@@ -232,13 +232,8 @@ bool hp_flush_text(hp_tokenizer *tokenizer, hp_token *token, bool only_white);
 
 static inline hp_content hp_content_of(hp_atom element, bool scripting) {
   switch (element) {
-    case HP_ATOM_TITLE:
-    case HP_ATOM_TEXTAREA: return HP_CONTENT_RCDATA;
-    case HP_ATOM_STYLE:
-    case HP_ATOM_XMP:
-    case HP_ATOM_IFRAME:
-    case HP_ATOM_NOEMBED:
-    case HP_ATOM_NOFRAMES: return HP_CONTENT_RAWTEXT;
+    case HP_ANY(TITLE, TEXTAREA): return HP_CONTENT_RCDATA;
+    case HP_ANY(STYLE, XMP, IFRAME, NOEMBED, NOFRAMES): return HP_CONTENT_RAWTEXT;
     case HP_ATOM_NOSCRIPT: return scripting ? HP_CONTENT_RAWTEXT : HP_CONTENT_DATA;
     case HP_ATOM_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
     case HP_ATOM_PLAINTEXT: return HP_CONTENT_PLAINTEXT;

@@ -19,13 +19,7 @@ enum { HP_MAX_UNLINKED = 12 };
 static inline bool hp_begins_list(hpar_namespace ns, hp_atom name) {
   if (ns != HPAR_NAMESPACE_HTML) return false;
   switch (name) {
-    case HP_ATOM_TD:
-    case HP_ATOM_TH:
-    case HP_ATOM_CAPTION:
-    case HP_ATOM_TEMPLATE:
-    case HP_ATOM_APPLET:
-    case HP_ATOM_MARQUEE:
-    case HP_ATOM_OBJECT: return true;
+    case HP_ANY(TD, TH, CAPTION, TEMPLATE, APPLET, MARQUEE, OBJECT): return true;
     default: return false;
   }
 }
