@@ -1,6 +1,7 @@
-# Checks that no struct in src has more than 25 fields, and the order of the modules with
+# Checks the numbers of scripts/house that have limits, and the order of the modules with
 # scripts/check-layers. Checks that this script reports an upward include, an upward declaration, an
-# upward call, a circle and an unknown module.
+# upward call, a circle and an unknown module. Checks that scripts/mutate-dispositions finds its
+# texts.
 if ! command -v python3 >/dev/null; then
   echo "skipped: python3 not found (Debian: python3)"
   exit 77
@@ -12,10 +13,15 @@ else
   $check || exit 1
 fi
 
-if ! python3 -B "$HPAR_SOURCE_DIR/scripts/house" | grep -q '^structs above 25 fields *0$'; then
-  echo "failed: a struct has more than 25 fields; scripts/house --list names it"
-  exit 1
-fi
+numbers=$(python3 -B "$HPAR_SOURCE_DIR/scripts/house") || exit 1
+for limit in 'structs above 25 fields *0$' 'struct members named outside *0 in 0 files$' \
+    'headers with one includer .* 0 of them below 30 lines$' 'functions above 80 lines *0$'; do
+  if ! echo "$numbers" | grep -q "^$limit"; then
+    echo "failed: scripts/house prints no line '$limit'; with --list it names what is wrong"
+    exit 1
+  fi
+done
+python3 -B "$HPAR_SOURCE_DIR/scripts/mutate-dispositions" --check || exit 1
 
 tree=$(mktemp -d) || exit 1
 trap 'rm -rf "$tree"' EXIT
