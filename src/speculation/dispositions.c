@@ -317,7 +317,7 @@ static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
     case HP_ANY(TD, TH, CAPTION, TABLE, TEMPLATE, OBJECT, APPLET, MARQUEE): return ~0u;
     case HP_ANY(SELECT, BUTTON): return questions | P | SCOPE | LI | DD | TOP;
     case HP_ANY_PHRASE:
-    case HP_ANY(A, NOBR): return questions | TOP | CLEAN; /* its remaining entries are reconstructed */
+    case HP_ANY(A, NOBR): return questions | TOP | CLEAN; /* its other entries are reconstructed */
     default: return questions | TOP | (hp_html_tag(t->name) & HP_TAG_SPECIAL ? LI | DD : 0);
   }
 }

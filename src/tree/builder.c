@@ -7,37 +7,24 @@
 #include "dom/tag.h"
 #include "tree/active_formatting.h"
 
+// clang-format off
+/* The arrays that a builder keeps between parses, and their capacities. */
+#define EACH_ARRAY(_) \
+  _(stack.entries, stack.capacity) _(stack.last, stack.last_capacity) _(stack.last_own, stack.last_own_capacity) \
+  _(stack.higher.links, stack.higher.capacity) _(stack.foreign.links, stack.foreign.capacity) \
+  _(stack.foreign.last, stack.foreign.last_capacity) _(formatting.entries, formatting.capacity) \
+  _(formatting.alike, formatting.alike_capacity) _(templates.modes, templates.capacity) \
+  _(formatting.attribute_places, formatting.attribute_place_capacity) _(select.clones, select.clone_capacity) \
+  _(select.known, select.known_capacity) _(merged.marks, merged.capacity)
+// clang-format on
+
 void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   hp_builder kept = *b;
   memset(b, 0, sizeof *b);
-  b->stack.entries = kept.stack.entries;
-  b->stack.capacity = kept.stack.capacity;
-  b->stack.last = kept.stack.last;
-  b->stack.last_capacity = kept.stack.last_capacity;
-  b->stack.last_own = kept.stack.last_own;
-  b->stack.last_own_capacity = kept.stack.last_own_capacity;
-  b->stack.higher.links = kept.stack.higher.links;
-  b->stack.higher.capacity = kept.stack.higher.capacity;
-  b->formatting.entries = kept.formatting.entries;
-  b->formatting.capacity = kept.formatting.capacity;
-  b->formatting.alike = kept.formatting.alike;
-  b->formatting.alike_capacity = kept.formatting.alike_capacity;
-  b->formatting.attribute_places = kept.formatting.attribute_places;
-  b->formatting.attribute_place_capacity = kept.formatting.attribute_place_capacity;
-  b->templates.modes = kept.templates.modes;
-  b->templates.capacity = kept.templates.capacity;
-  b->select.clones = kept.select.clones;
-  b->select.clone_capacity = kept.select.clone_capacity;
-  b->select.known = kept.select.known;
-  b->select.known_capacity = kept.select.known_capacity;
-  b->stack.foreign.links = kept.stack.foreign.links;
-  b->stack.foreign.capacity = kept.stack.foreign.capacity;
-  b->stack.foreign.last = kept.stack.foreign.last;
-  b->stack.foreign.last_capacity = kept.stack.foreign.last_capacity;
+#define KEEP(array, capacity) b->array = kept.array, b->capacity = kept.capacity;
+  EACH_ARRAY(KEEP)
   if (kept.stack.foreign.top)
     memset(b->stack.foreign.last, 0, b->stack.foreign.last_capacity * sizeof *b->stack.foreign.last);
-  b->merged.marks = kept.merged.marks;
-  b->merged.capacity = kept.merged.capacity;
 
   b->unwind = unwind;
   hp_grow_tight(&b->stack.entries, &b->stack.capacity, room, unwind);
@@ -74,19 +61,8 @@ void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
 }
 
 void hp_builder_close(hp_builder *b) {
-  hp_free(b->stack.entries);
-  hp_free(b->stack.last);
-  hp_free(b->stack.last_own);
-  hp_free(b->formatting.entries);
-  hp_free(b->stack.higher.links);
-  hp_free(b->formatting.alike);
-  hp_free(b->formatting.attribute_places);
-  hp_free(b->templates.modes);
-  hp_free(b->select.clones);
-  hp_free(b->select.known);
-  hp_free(b->stack.foreign.links);
-  hp_free(b->stack.foreign.last);
-  hp_free(b->merged.marks);
+#define FREE(array, capacity) hp_free(b->array);
+  EACH_ARRAY(FREE)
 }
 
 const hp_encoding *hp_declared_encoding(const hp_builder *b, const hp_token *t) {
