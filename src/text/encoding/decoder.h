@@ -195,31 +195,6 @@ static inline const unsigned char *hp_unfinished_sequence(const unsigned char *a
   return end;
 }
 
-/* Defines the decoder `hp_decode_NAME` by inlining `decode_NAME`, so that the end of the text
- * stays in a register. */
-#define HP_DECODER(name)                                                                                             \
-  const unsigned char *hp_decode_##name(hp_decoder *d, const unsigned char *at, const unsigned char *end, bool last, \
-                                        char **out) {                                                                \
-    char *to = *out;                                                                                                 \
-    at = decode_##name(d, at, end, last, &to);                                                                       \
-    *out = to;                                                                                                       \
-    return at;                                                                                                       \
-  }
-
-/* The decoders of legacy multi-byte encodings (legacy.c). */
-const unsigned char *hp_decode_gb18030(hp_decoder *d, const unsigned char *at, const unsigned char *end, bool last,
-                                       char **out);
-const unsigned char *hp_decode_big5(hp_decoder *d, const unsigned char *at, const unsigned char *end, bool last,
-                                    char **out);
-const unsigned char *hp_decode_euc_jp(hp_decoder *d, const unsigned char *at, const unsigned char *end, bool last,
-                                      char **out);
-const unsigned char *hp_decode_shift_jis(hp_decoder *d, const unsigned char *at, const unsigned char *end, bool last,
-                                         char **out);
-const unsigned char *hp_decode_euc_kr(hp_decoder *d, const unsigned char *at, const unsigned char *end, bool last,
-                                      char **out);
-const unsigned char *hp_decode_iso_2022_jp(hp_decoder *d, const unsigned char *at, const unsigned char *end, bool last,
-                                           char **out);
-
 /* Encodes characters in the encodings other than Unicode's and ISO-2022-JP. It writes only bytes
  * that decode to the character. Where the encoders of the Encoding Standard write bytes of a
  * similar character (U+00A5, U+203E and U+2212 in Japanese encodings, 18 private characters in
