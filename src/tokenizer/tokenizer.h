@@ -218,7 +218,7 @@ hp_tag_end hp_read_attributes(hp_tokenizer *tokenizer, hp_atom name, const char 
  * Requires: the caller sorts the errors afterwards. */
 HP_SHARED void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors);
 
-/*** flush.c: text before the end of an unfinished run, for scripts ***/
+/*** state.c: text before the end of an unfinished run, for scripts ***/
 
 /* Reads the text from `at` on that no later input can change, as a token that is not a maximal run.
  * Returns false if there is no such text. Then `at` may be after each "</>" at the beginning, which
