@@ -2,7 +2,7 @@
  * the window once, in order, and few chunks are in flight. One thread plays all roles. */
 
 #include "check.h"
-#include "rewrite/chunks.h"
+#include "rewrite/team.h"
 #include "support/random.h"
 
 enum { MAX_THREADS = 9 };

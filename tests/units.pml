@@ -9,7 +9,7 @@
  *           the calling thread repeats the units of a late one in other memory
  *   MERGER  the parser (drivers/parallel): a worker joins units; the merger takes their logs in
  *           order, and parses the text of a late worker itself; workers compose neighbouring logs
- *   SLOTS   the rewriter (rewrite/workers.c): a unit is free again when the merger has used it
+ *   SLOTS   the rewriter (rewrite/team.c): a unit is free again when the merger has used it
  *
  * The model checks:
  *

@@ -6,7 +6,6 @@
 #include "base/process.h"
 #include "rewrite/resource_scan.h"
 #include "script/scripts.h"
-#include "session/config.h"
 #include "session/session.h"
 #include "text/encoding/encoding.h"
 

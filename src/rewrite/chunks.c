@@ -1,4 +1,4 @@
-#include "rewrite/chunks.h"
+#include "rewrite/team.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "rewrite/names.h"
+#include "rewrite/state.h"
 
 #include "base/memory.h"
 #include "base/process.h"

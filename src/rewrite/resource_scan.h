@@ -5,7 +5,6 @@
  * builder gives their context: namespaces, templates, pictures, and tags that make no element. */
 
 #include "resources/describe.h"
-#include "session/config.h"
 #include "session/session.h"
 #include "text/encoding/encoding.h"
 #include "tokenizer/tokenizer.h"

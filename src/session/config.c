@@ -1,4 +1,4 @@
-#include "session/config.h"
+#include "session/session.h"
 
 #include "base/call.h"
 #include "platform/address_range.h"

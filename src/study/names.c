@@ -1,6 +1,6 @@
 /* The names of counters, hazards, outcomes and events in messages, in JSON and in tables. */
 
-#include "base/trace.h"
+#include "base/error.h"
 #include "merge/merge.h"
 #include "study/true_state.h"
 

@@ -5,8 +5,8 @@
  * thread needs to parse. The sequential parser is one engine; the parallel one has an engine for
  * the true state and one for each worker. An engine is big and stays where it is. */
 
+#include "base/error.h"
 #include "base/target.h"
-#include "base/trace.h"
 #include "tree/builder.h"
 
 /* Limits of a parse, or 0. */
