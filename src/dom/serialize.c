@@ -4,110 +4,157 @@
 #include "base/names.h"
 #include "dom/node.h"
 
-bool hp_out_open(hp_out *out, const hpar_document *document, hpar_write_callback write, void *context) {
+enum { OUTPUT_BYTES = 64 * 1024 };
+
+/*** a buffer before the caller's sink ***/
+
+/* `status` keeps the first failure of the sink or of memory. Later writes do nothing. */
+typedef struct output {
+  char *buffer; /* OUTPUT_BYTES */
+  size_t used;
+  const hpar_document *document;
+  hpar_write_callback write;
+  void *context;
+  hpar_status status;
+} output;
+
+/* Returns false if the document or `write` is missing. May set `status`. */
+static bool open_output(output *out, const hpar_document *document, hpar_write_callback write, void *context) {
   if (!document || !write) return false;
   hp_begin_use(&document->use);
-  *out = (hp_out){hp_allocate(HP_OUT_BYTES), 0, document, write, context, HPAR_OK};
+  *out = (output){hp_allocate(OUTPUT_BYTES), 0, document, write, context, HPAR_OK};
   if (!out->buffer) {
     out->status = HPAR_ERROR_MEMORY;
-    out->used = HP_OUT_BYTES; /* every write takes the slow path, which reads the status */
+    out->used = OUTPUT_BYTES; /* every write takes the slow path, which reads the status */
   }
   return true;
 }
 
-void hp_out_flush(hp_out *out) {
+static void flush(output *out) {
   if (out->status) return;
   if (out->used) out->status = out->write(out->buffer, out->used, out->context);
-  out->used = out->status ? HP_OUT_BYTES : 0;
+  out->used = out->status ? OUTPUT_BYTES : 0;
 }
 
-hpar_status hp_out_close(hp_out *out) {
-  hp_out_flush(out);
+/* Writes the rest of the buffer and frees it. Returns the status. */
+static hpar_status close_output(output *out) {
+  flush(out);
   hp_free(out->buffer);
   hp_document_end_use(out->document);
   return out->status;
 }
 
-void hp_out_long(hp_out *out, const char *bytes, size_t length) {
-  hp_out_flush(out);
+/* Writes bytes that do not fit in the buffer. */
+static __attribute__((noinline)) void put_long(output *out, const char *bytes, size_t length) {
+  flush(out);
   if (out->status) return;
-  if (length < HP_OUT_BYTES) {
+  if (length < OUTPUT_BYTES) {
     memcpy(out->buffer, bytes, length);
     out->used = length;
     return;
   }
   out->status = out->write(bytes, length, out->context);
-  if (out->status) out->used = HP_OUT_BYTES;
+  if (out->status) out->used = OUTPUT_BYTES;
 }
 
-void hp_out_spaces(hp_out *out, size_t count) {
+static inline void put_bytes(output *out, const char *bytes, size_t length) {
+  if (length <= OUTPUT_BYTES - out->used) {
+    memcpy(out->buffer + out->used, bytes, length);
+    out->used += length;
+  } else {
+    put_long(out, bytes, length);
+  }
+}
+
+static inline void put_byte(output *out, char byte) { put_bytes(out, &byte, 1); }
+static inline void put_string(output *out, hpar_string string) { put_bytes(out, string.bytes, string.length); }
+#define PUT(out, text) put_bytes((out), (text), sizeof(text) - 1)
+#define PUT_BETWEEN(out, before, string, after) (PUT(out, before), put_string(out, string), PUT(out, after))
+
+static void put_spaces(output *out, size_t count) {
   static const char spaces[] = "                                                                "
                                "                                                                ";
   const size_t block = sizeof spaces - 1;
   while (count > block && !out->status) {
-    hp_out_bytes(out, spaces, block);
+    put_bytes(out, spaces, block);
     count -= block;
   }
-  hp_out_bytes(out, spaces, count > block ? 0 : count);
+  put_bytes(out, spaces, count > block ? 0 : count);
 }
 
-void hp_tour_open(hp_tour *tour, const hpar_document *document, hpar_node top) {
-  *tour = (hp_tour){.document = document, .top = top, .node = top};
+/*** a walk of the tree ***/
+
+/* A walk of a tree: it enters or leaves `node`. The contents of a template precede the template's
+ * children, one level down, as a fragment node. A fragment has no parent: `templates` keeps the
+ * way back. */
+typedef struct tree_walk {
+  const hpar_document *document;
+  hpar_node top, node;
+  bool leaving;
+  size_t depth; /* children of `top`: 0 */
+  hpar_node *templates;
+  size_t template_count, template_capacity;
+} tree_walk;
+
+/* Starts the walk at the first child of `top`, or at its template contents if there are any. */
+static void open_walk(tree_walk *walk, const hpar_document *document, hpar_node top) {
+  *walk = (tree_walk){.document = document, .top = top, .node = top};
 }
 
-void hp_tour_close(hp_tour *tour) { hp_free(tour->templates); }
+static void close_walk(tree_walk *walk) { hp_free(walk->templates); }
 
-static bool remember_template(hp_tour *tour, hpar_node element) {
-  if (tour->template_count == tour->template_capacity) {
-    size_t capacity = tour->template_capacity ? tour->template_capacity * 2 : 16;
-    hpar_node *grown = hp_reallocate(tour->templates, capacity * sizeof *grown);
+static bool remember_template(tree_walk *walk, hpar_node element) {
+  if (walk->template_count == walk->template_capacity) {
+    size_t capacity = walk->template_capacity ? walk->template_capacity * 2 : 16;
+    hpar_node *grown = hp_reallocate(walk->templates, capacity * sizeof *grown);
     if (!grown) return false;
-    tour->templates = grown;
-    tour->template_capacity = capacity;
+    walk->templates = grown;
+    walk->template_capacity = capacity;
   }
-  tour->templates[tour->template_count++] = element;
+  walk->templates[walk->template_count++] = element;
   return true;
 }
 
-static bool enter(hp_tour *tour, hpar_node node) {
-  tour->node = node;
-  tour->leaving = false;
+static bool enter(tree_walk *walk, hpar_node node) {
+  walk->node = node;
+  walk->leaving = false;
   return true;
 }
 
-static bool leave(hp_tour *tour, hpar_node node) {
-  if (node == tour->top) return false;
-  tour->node = node;
-  tour->leaving = true;
-  tour->depth--;
+static bool leave(tree_walk *walk, hpar_node node) {
+  if (node == walk->top) return false;
+  walk->node = node;
+  walk->leaving = true;
+  walk->depth--;
   return true;
 }
 
-bool hp_tour_step(hp_tour *tour, hpar_status *status) {
-  const hpar_document *document = tour->document;
-  if (!tour->node) return false;
-  if (!tour->leaving) {
-    hpar_node inner = hpar_node_template_contents(document, tour->node);
-    if (inner && !remember_template(tour, tour->node)) {
+/* Moves to the next node. Returns false at the end, and if out of memory; then *status is set. */
+static bool step(tree_walk *walk, hpar_status *status) {
+  const hpar_document *document = walk->document;
+  if (!walk->node) return false;
+  if (!walk->leaving) {
+    hpar_node inner = hpar_node_template_contents(document, walk->node);
+    if (inner && !remember_template(walk, walk->node)) {
       *status = HPAR_ERROR_MEMORY;
       return false;
     }
-    if (!inner) inner = hpar_node_first_child(document, tour->node);
-    if (!inner && tour->node == tour->top) return false;
+    if (!inner) inner = hpar_node_first_child(document, walk->node);
+    if (!inner && walk->node == walk->top) return false;
     if (inner) {
-      if (tour->node != tour->top) tour->depth++;
-      return enter(tour, inner);
+      if (walk->node != walk->top) walk->depth++;
+      return enter(walk, inner);
     }
-    tour->leaving = true;
+    walk->leaving = true;
     return true;
   }
-  if (hpar_node_kind(document, tour->node) == HPAR_NODE_FRAGMENT) {
-    hpar_node element = tour->templates[--tour->template_count];
+  if (hpar_node_kind(document, walk->node) == HPAR_NODE_FRAGMENT) {
+    hpar_node element = walk->templates[--walk->template_count];
     hpar_node child = hpar_node_first_child(document, element);
-    return child ? enter(tour, child) : leave(tour, element);
+    return child ? enter(walk, child) : leave(walk, element);
   }
-  hpar_node next = hpar_node_next(document, tour->node);
-  return next ? enter(tour, next) : leave(tour, hpar_node_parent(document, tour->node));
+  hpar_node next = hpar_node_next(document, walk->node);
+  return next ? enter(walk, next) : leave(walk, hpar_node_parent(document, walk->node));
 }
 
 hpar_status hp_copy_piece(const char *bytes, size_t length, void *copy) {
@@ -132,26 +179,26 @@ static const unsigned char special[256] = {
     [0xC2] = TWO_BYTES};
 
 //§ escapingString
-static void write_escaped(hp_out *out, hpar_string string, bool attribute) {
+static void write_escaped(output *out, hpar_string string, bool attribute) {
   const char *at = string.bytes, *end = at + string.length, *run = at;
   for (; at < end; at++) {
     unsigned char class = special[(unsigned char)*at];
     if (class == PLAIN || (class == QUOTE && !attribute)) continue;
     if (class == TWO_BYTES && (end - at < 2 || (unsigned char)at[1] != 0xA0)) continue;
-    hp_out_bytes(out, run, (size_t)(at - run));
+    put_bytes(out, run, (size_t)(at - run));
     switch (class) {
-      case AMPERSAND: HP_OUT_LITERAL(out, "&amp;"); break;
-      case LESS: HP_OUT_LITERAL(out, "&lt;"); break;
-      case GREATER: HP_OUT_LITERAL(out, "&gt;"); break;
-      case QUOTE: HP_OUT_LITERAL(out, "&quot;"); break;
+      case AMPERSAND: PUT(out, "&amp;"); break;
+      case LESS: PUT(out, "&lt;"); break;
+      case GREATER: PUT(out, "&gt;"); break;
+      case QUOTE: PUT(out, "&quot;"); break;
       default:
-        HP_OUT_LITERAL(out, "&nbsp;");
+        PUT(out, "&nbsp;");
         at++;
         break;
     }
     run = at + 1;
   }
-  hp_out_bytes(out, run, (size_t)(end - run));
+  put_bytes(out, run, (size_t)(end - run));
 }
 
 static hp_atom html_name(const hpar_document *document, hpar_node node) {
@@ -176,91 +223,77 @@ static bool holds_raw_text(const hpar_document *document, hpar_node parent, bool
   }
 }
 
-static void write_start_tag(hp_out *out, const hpar_document *document, hpar_node element) {
-  hp_out_byte(out, '<');
-  hp_out_string(out, hpar_node_name(document, element));
+static void write_start_tag(output *out, const hpar_document *document, hpar_node element) {
+  put_byte(out, '<');
+  put_string(out, hpar_node_name(document, element));
   hpar_attribute attribute;
   for (size_t i = 0; hpar_node_attribute_at(document, element, i, &attribute); i++) {
-    hp_out_byte(out, ' ');
+    put_byte(out, ' ');
     if (attribute.prefix.length) {
-      hp_out_string(out, attribute.prefix);
-      hp_out_byte(out, ':');
+      put_string(out, attribute.prefix);
+      put_byte(out, ':');
     }
-    hp_out_string(out, attribute.local_name);
-    HP_OUT_LITERAL(out, "=\"");
+    put_string(out, attribute.local_name);
+    PUT(out, "=\"");
     write_escaped(out, attribute.value, true);
-    hp_out_byte(out, '"');
+    put_byte(out, '"');
   }
-  hp_out_byte(out, '>');
+  put_byte(out, '>');
 }
 
-static void write_node(hp_out *out, const hpar_document *document, hpar_node node, bool scripting) {
+static void write_node(output *out, const hpar_document *document, hpar_node node, bool scripting) {
   switch (hpar_node_kind(document, node)) {
     case HPAR_NODE_ELEMENT: write_start_tag(out, document, node); break;
     case HPAR_NODE_TEXT:
-      if (holds_raw_text(document, hpar_node_parent(document, node), scripting)) {
-        hp_out_string(out, hpar_node_data(document, node));
-      } else {
+      if (holds_raw_text(document, hpar_node_parent(document, node), scripting))
+        put_string(out, hpar_node_data(document, node));
+      else
         write_escaped(out, hpar_node_data(document, node), false);
-      }
       break;
-    case HPAR_NODE_COMMENT:
-      HP_OUT_LITERAL(out, "<!--");
-      hp_out_string(out, hpar_node_data(document, node));
-      HP_OUT_LITERAL(out, "-->");
-      break;
+    case HPAR_NODE_COMMENT: PUT_BETWEEN(out, "<!--", hpar_node_data(document, node), "-->"); break;
     case HPAR_NODE_PROCESSING_INSTRUCTION:
-      HP_OUT_LITERAL(out, "<?");
-      hp_out_string(out, hpar_node_name(document, node));
-      hp_out_byte(out, ' ');
-      hp_out_string(out, hpar_node_data(document, node));
-      hp_out_byte(out, '>');
+      PUT_BETWEEN(out, "<?", hpar_node_name(document, node), " ");
+      PUT_BETWEEN(out, "", hpar_node_data(document, node), ">");
       break;
-    case HPAR_NODE_DOCTYPE:
-      HP_OUT_LITERAL(out, "<!DOCTYPE ");
-      hp_out_string(out, hpar_node_name(document, node));
-      hp_out_byte(out, '>');
-      break;
+    case HPAR_NODE_DOCTYPE: PUT_BETWEEN(out, "<!DOCTYPE ", hpar_node_name(document, node), ">"); break;
     case HPAR_NODE_NONE:
     case HPAR_NODE_DOCUMENT:
     case HPAR_NODE_FRAGMENT: break;
   }
 }
 
-static void write_end_tag(hp_out *out, const hpar_document *document, hpar_node element) {
-  HP_OUT_LITERAL(out, "</");
-  hp_out_string(out, hpar_node_name(document, element));
-  hp_out_byte(out, '>');
+static void write_end_tag(output *out, const hpar_document *document, hpar_node element) {
+  PUT_BETWEEN(out, "</", hpar_node_name(document, element), ">");
 }
 
 //§ html-fragment-serialisation-algorithm
-static void write_children(hp_out *out, const hpar_document *document, hpar_node node, bool scripting) {
+static void write_children(output *out, const hpar_document *document, hpar_node node, bool scripting) {
   hpar_node contents = hpar_node_template_contents(document, node);
   if (serializes_as_void(document, node)) return;
-  hp_tour tour;
-  hp_tour_open(&tour, document, contents ? contents : node);
-  while (!out->status && hp_tour_step(&tour, &out->status)) {
-    if (!tour.leaving) {
-      write_node(out, document, tour.node, scripting);
-      if (serializes_as_void(document, tour.node)) tour.leaving = true;
-    } else if (hpar_node_kind(document, tour.node) == HPAR_NODE_ELEMENT) {
-      write_end_tag(out, document, tour.node);
+  tree_walk walk;
+  open_walk(&walk, document, contents ? contents : node);
+  while (!out->status && step(&walk, &out->status)) {
+    if (!walk.leaving) {
+      write_node(out, document, walk.node, scripting);
+      if (serializes_as_void(document, walk.node)) walk.leaving = true;
+    } else if (hpar_node_kind(document, walk.node) == HPAR_NODE_ELEMENT) {
+      write_end_tag(out, document, walk.node);
     }
   }
-  hp_tour_close(&tour);
+  close_walk(&walk);
 }
 
 hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, unsigned flags,
                                 hpar_write_callback write, void *context) {
   const bool scripting = flags & HPAR_HTML_SCRIPTING, outer = flags & HPAR_HTML_OUTER;
-  hp_out out;
+  output out;
   if (flags & ~(unsigned)(HPAR_HTML_OUTER | HPAR_HTML_SCRIPTING)) return HPAR_ERROR_ARGUMENT;
-  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
+  if (!open_output(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
   if (outer) write_node(&out, document, node, scripting);
   write_children(&out, document, node, scripting);
   if (outer && hpar_node_kind(document, node) == HPAR_NODE_ELEMENT && !serializes_as_void(document, node))
     write_end_tag(&out, document, node);
-  return hp_out_close(&out);
+  return close_output(&out);
 }
 
 size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, unsigned flags, char *buffer,
@@ -279,9 +312,9 @@ typedef struct line_list {
   size_t capacity;
 } line_list;
 
-static void begin_line(hp_out *out, size_t depth) {
-  HP_OUT_LITERAL(out, "| ");
-  hp_out_spaces(out, depth * 2);
+static void begin_line(output *out, size_t depth) {
+  PUT(out, "| ");
+  put_spaces(out, depth * 2);
 }
 
 static hpar_string designator(hpar_namespace ns) {
@@ -297,12 +330,12 @@ static hpar_string designator(hpar_namespace ns) {
   return (hpar_string){"", 0};
 }
 
-static void write_name(hp_out *out, hpar_string prefix, hpar_string local_name) {
+static void write_name(output *out, hpar_string prefix, hpar_string local_name) {
   if (prefix.length) {
-    hp_out_string(out, prefix);
-    hp_out_byte(out, ' ');
+    put_string(out, prefix);
+    put_byte(out, ' ');
   }
-  hp_out_string(out, local_name);
+  put_string(out, local_name);
 }
 
 /* Returns a byte of the displayed name as a sort key; -1 is the end. UTF-8 sorts by code point.
@@ -349,7 +382,7 @@ static void sort_attributes(hpar_attribute *items, size_t count) {
   }
 }
 
-static void write_tree_attributes(hp_out *out, const hpar_document *document, hpar_node element, size_t depth,
+static void write_tree_attributes(output *out, const hpar_document *document, hpar_node element, size_t depth,
                                   line_list *list) {
   size_t count = hpar_node_attribute_count(document, element);
   if (!count) return;
@@ -370,52 +403,36 @@ static void write_tree_attributes(hp_out *out, const hpar_document *document, hp
   for (size_t i = 0; i < count; i++) {
     begin_line(out, depth);
     write_name(out, list->items[i].prefix, list->items[i].local_name);
-    HP_OUT_LITERAL(out, "=\"");
-    hp_out_string(out, list->items[i].value);
-    HP_OUT_LITERAL(out, "\"\n");
+    PUT_BETWEEN(out, "=\"", list->items[i].value, "\"\n");
   }
 }
 
-static void write_tree_doctype(hp_out *out, const hpar_document *document, hpar_node node) {
+static void write_tree_doctype(output *out, const hpar_document *document, hpar_node node) {
   hpar_string public_id = hpar_node_public_id(document, node), system_id = hpar_node_system_id(document, node);
-  HP_OUT_LITERAL(out, "<!DOCTYPE ");
-  hp_out_string(out, hpar_node_name(document, node));
+  PUT(out, "<!DOCTYPE ");
+  put_string(out, hpar_node_name(document, node));
   if (public_id.length || system_id.length) {
-    HP_OUT_LITERAL(out, " \"");
-    hp_out_string(out, public_id);
-    HP_OUT_LITERAL(out, "\" \"");
-    hp_out_string(out, system_id);
-    hp_out_byte(out, '"');
+    PUT_BETWEEN(out, " \"", public_id, "\"");
+    PUT_BETWEEN(out, " \"", system_id, "\"");
   }
-  HP_OUT_LITERAL(out, ">\n");
+  PUT(out, ">\n");
 }
 
-static void write_tree_node(hp_out *out, const hpar_document *document, hpar_node node, size_t depth, line_list *list) {
+static void write_tree_node(output *out, const hpar_document *document, hpar_node node, size_t depth, line_list *list) {
   begin_line(out, depth);
   switch (hpar_node_kind(document, node)) {
     case HPAR_NODE_ELEMENT:
-      hp_out_byte(out, '<');
+      put_byte(out, '<');
       write_name(out, designator(hpar_node_namespace(document, node)), hpar_node_name(document, node));
-      HP_OUT_LITERAL(out, ">\n");
+      PUT(out, ">\n");
       write_tree_attributes(out, document, node, depth + 1, list);
       break;
-    case HPAR_NODE_FRAGMENT: HP_OUT_LITERAL(out, "content\n"); break;
-    case HPAR_NODE_TEXT:
-      hp_out_byte(out, '"');
-      hp_out_string(out, hpar_node_data(document, node));
-      HP_OUT_LITERAL(out, "\"\n");
-      break;
-    case HPAR_NODE_COMMENT:
-      HP_OUT_LITERAL(out, "<!-- ");
-      hp_out_string(out, hpar_node_data(document, node));
-      HP_OUT_LITERAL(out, " -->\n");
-      break;
+    case HPAR_NODE_FRAGMENT: PUT(out, "content\n"); break;
+    case HPAR_NODE_TEXT: PUT_BETWEEN(out, "\"", hpar_node_data(document, node), "\"\n"); break;
+    case HPAR_NODE_COMMENT: PUT_BETWEEN(out, "<!-- ", hpar_node_data(document, node), " -->\n"); break;
     case HPAR_NODE_PROCESSING_INSTRUCTION:
-      HP_OUT_LITERAL(out, "<?");
-      hp_out_string(out, hpar_node_name(document, node));
-      hp_out_byte(out, ' ');
-      hp_out_string(out, hpar_node_data(document, node));
-      HP_OUT_LITERAL(out, "?>\n");
+      PUT_BETWEEN(out, "<?", hpar_node_name(document, node), " ");
+      PUT_BETWEEN(out, "", hpar_node_data(document, node), "?>\n");
       break;
     case HPAR_NODE_DOCTYPE: write_tree_doctype(out, document, node); break;
     case HPAR_NODE_NONE:
@@ -425,15 +442,15 @@ static void write_tree_node(hp_out *out, const hpar_document *document, hpar_nod
 
 hpar_status hpar_serialize_tree(const hpar_document *document, hpar_node node, hpar_write_callback write,
                                 void *context) {
-  hp_out out;
-  if (!hp_out_open(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
-  hp_tour tour;
-  hp_tour_open(&tour, document, node);
+  output out;
+  if (!open_output(&out, document, write, context)) return HPAR_ERROR_ARGUMENT;
+  tree_walk walk;
+  open_walk(&walk, document, node);
   line_list list = {NULL, 0};
-  while (!out.status && hp_tour_step(&tour, &out.status)) {
-    if (!tour.leaving) write_tree_node(&out, document, tour.node, tour.depth, &list);
+  while (!out.status && step(&walk, &out.status)) {
+    if (!walk.leaving) write_tree_node(&out, document, walk.node, walk.depth, &list);
   }
   hp_free(list.items);
-  hp_tour_close(&tour);
-  return hp_out_close(&out);
+  close_walk(&walk);
+  return close_output(&out);
 }

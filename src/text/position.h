@@ -34,24 +34,6 @@ hp_position hp_line_at(hp_line_finder *finder, uint64_t offset);
  * finder are of this function. */
 hp_position hp_line_of_byte(hp_line_finder *finder, uint64_t offset);
 
-/*** the same where the bytes are not UTF-8, by way of a decoder ***/
-
-typedef struct hp_decoded_line_finder {
-  hp_decoder *decoder;
-  const char *bytes, *at, *end;
-  hp_position position;
-  bool after_cr; /* the line has ended, unless an LF comes */
-} hp_decoded_line_finder;
-
-/* Requires: `bytes` stays until the finder is closed. Returns the status of hp_decoder_create. */
-hpar_status hp_decoded_line_open(hp_decoded_line_finder *finder, const hp_encoding *encoding, const char *bytes,
-                                 size_t length);
-void hp_decoded_line_close(hp_decoded_line_finder *finder);
-
-/* Returns the position of the character that begins at `offset`. Requires: `offset` is not below
- * that of the last call. */
-hp_position hp_decoded_line_at(hp_decoded_line_finder *finder, uint64_t offset);
-
 /*** offsets in a source that is not UTF-8, from offsets in its decoded text ***/
 
 /* Returns the offset in the source, and moves the cursor there. Requires: the encoding is not

@@ -22,7 +22,7 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   hp_builder kept = *b;
   memset(b, 0, sizeof *b);
 #define KEEP(array, capacity) b->array = kept.array, b->capacity = kept.capacity;
-  EACH_ARRAY(KEEP)
+  EACH_ARRAY(KEEP);
   if (kept.stack.foreign.top)
     memset(b->stack.foreign.last, 0, b->stack.foreign.last_capacity * sizeof *b->stack.foreign.last);
 
@@ -62,7 +62,7 @@ void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
 
 void hp_builder_close(hp_builder *b) {
 #define FREE(array, capacity) hp_free(b->array);
-  EACH_ARRAY(FREE)
+  EACH_ARRAY(FREE);
 }
 
 const hp_encoding *hp_declared_encoding(const hp_builder *b, const hp_token *t) {

@@ -3,33 +3,16 @@
 
 #include "programs/hpar/explain_pipeline.h"
 
-#include "text/position.h"
+#include "programs/hpar/lines.h"
 
 #include <hpar/study.h>
 #include <string.h>
 
 enum { SHOWN = 60 };
 
-/* Finds the line and column of each token. */
-typedef struct position_finder {
-  hp_line_finder finder;
-  hp_decoded_line_finder decoded;
-  bool utf8;
-} position_finder;
-
-static hpar_status open_positions(position_finder *p, const hp_inspection *in, const hpar_study_stats *stats) {
+static hpar_status open_positions(hp_page_lines *lines, const hp_inspection *in, const hpar_study_stats *stats) {
   const hp_encoding *encoding = hp_encoding_for_label(stats->encoding, strlen(stats->encoding));
-  p->utf8 = encoding->kind == HP_ENCODING_UTF8;
-  hp_line_open(&p->finder, in->bytes, in->length);
-  return p->utf8 ? HPAR_OK : hp_decoded_line_open(&p->decoded, encoding, in->bytes, in->length);
-}
-
-static hp_position position_of(position_finder *p, uint64_t offset) {
-  return p->utf8 ? hp_line_at(&p->finder, offset) : hp_decoded_line_at(&p->decoded, offset);
-}
-
-static void close_positions(position_finder *p) {
-  if (!p->utf8) hp_decoded_line_close(&p->decoded);
+  return hp_page_lines_open(lines, encoding, in->bytes, in->length);
 }
 
 /* Returns the source from the token to the end of its line. */
@@ -47,7 +30,7 @@ bool hp_each_hazard(const hp_inspection *in, bool on_threads, void (*show)(void 
                     void *to) {
   const hpar_parser *parser = on_threads ? in->on_threads : in->parser;
   const hpar_document *document = on_threads ? in->other : in->document;
-  position_finder positions;
+  hp_page_lines positions;
   hpar_status status = open_positions(&positions, in, on_threads ? &in->stats_on_threads : &in->stats);
   if (status) {
     hp_complain_status(in->path, status);
@@ -55,10 +38,10 @@ bool hp_each_hazard(const hp_inspection *in, bool on_threads, void (*show)(void 
   }
   for (size_t i = 0; i < hpar_hazard_event_count(parser); i++) {
     hpar_hazard_event met = hpar_hazard_event_at(parser, i);
-    hp_position position = position_of(&positions, met.at);
+    hp_position position = hp_page_lines_at(&positions, met.at);
     show(to, &(hp_shown_hazard){met, position.line, position.column, source_of(document, &met)});
   }
-  close_positions(&positions);
+  hp_page_lines_close(&positions);
   return true;
 }
 

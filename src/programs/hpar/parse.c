@@ -1,9 +1,9 @@
+#include "programs/hpar/lines.h"
 #include "programs/hpar/looks_like_html.h"
 #include "programs/hpar/many.h"
 #include "programs/hpar/read.h"
 #include "programs/hpar/report.h"
 #include "programs/hpar/scripts.h"
-#include "text/position.h"
 
 #include <hpar/study.h>
 #include <stdlib.h>
@@ -186,19 +186,16 @@ static void warn_unless_html(const request *request, const char *bytes, size_t l
 static int list_errors(const hpar_parser *parser, const char *path, const char *bytes, size_t length,
                        const hp_encoding *encoding) {
   size_t count = hpar_parse_error_count(parser);
-  bool utf8 = encoding->kind == HP_ENCODING_UTF8;
-  hp_line_finder finder;
-  hp_decoded_line_finder decoded;
-  hp_line_open(&finder, bytes, length);
-  hpar_status status = utf8 ? HPAR_OK : hp_decoded_line_open(&decoded, encoding, bytes, length);
+  hp_page_lines lines;
+  hpar_status status = hp_page_lines_open(&lines, encoding, bytes, length);
   if (status) return hp_complain_status(path, status);
   for (size_t i = 0; i < count; i++) {
     hpar_parse_error error = hpar_parse_error_at(parser, i);
-    hp_position position = utf8 ? hp_line_at(&finder, error.offset) : hp_decoded_line_at(&decoded, error.offset);
+    hp_position position = hp_page_lines_at(&lines, error.offset);
     fprintf(stderr, "%s:%llu:%llu: %s\n", path, (unsigned long long)position.line, (unsigned long long)position.column,
             error.code);
   }
-  if (!utf8) hp_decoded_line_close(&decoded);
+  hp_page_lines_close(&lines);
   fflush(stderr);
   return -1;
 }

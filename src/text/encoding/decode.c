@@ -195,6 +195,14 @@ INLINE const byte *pass_pairs(const hp_character *table, const byte *at, const b
   return at;
 }
 
+/* Passes a pair with this character; NULL or an empty one: the pair has none. A second byte that is
+ * ASCII then stays. */
+INLINE const byte *put_pair(const hp_character *c, const byte *at, char **out) {
+  const bool has_character = c && c->utf8[0];
+  *out = has_character ? hp_put_character(*out, c) : hp_put_replacement(*out);
+  return at + (has_character || at[1] >= 0x80 ? 2 : 1);
+}
+
 //§ gb18030-decoder
 INLINE const byte *decode_gb18030(hp_decoder *d, const byte *at, const byte *end, bool last, char **out) {
   const hp_character *table = d->table;
@@ -299,13 +307,7 @@ INLINE const byte *decode_euc_jp(hp_decoder *d, const byte *at, const byte *end,
     }
     const hp_character *c = NULL;
     if (is_euc(lead) && is_euc(trail)) c = &table[(lead - 0xA1u) * HP_JIS_ROW + trail - 0xA1];
-    if (c && c->utf8[0]) {
-      *out = hp_put_character(*out, c);
-      at += 2;
-    } else {
-      *out = hp_put_replacement(*out);
-      at += trail < 0x80 ? 1 : 2;
-    }
+    at = put_pair(c, at, out);
   }
   return at;
 }
@@ -332,13 +334,7 @@ INLINE const byte *decode_shift_jis(hp_decoder *d, const byte *at, const byte *e
         uint32_t row = lead - (lead < 0xA0 ? 0x81u : 0xC1u);
         c = &table[row * HP_SHIFT_JIS_ROW + trail - (trail < 0x7F ? 0x40 : 0x41)];
       }
-      if (c && c->utf8[0]) {
-        *out = hp_put_character(*out, c);
-        at += 2;
-      } else {
-        *out = hp_put_replacement(*out);
-        at += trail < 0x80 ? 1 : 2;
-      }
+      at = put_pair(c, at, out);
     }
   }
   return at;
