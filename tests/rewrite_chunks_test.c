@@ -8,7 +8,8 @@
 enum { MAX_THREADS = 9 };
 
 /* Adopts the chunk, or drops it and stays where it is. Returns the position. */
-static size_t merge_chunk(hp_chunks *chunks, random_state *random, const hp_chunk *chunk, size_t at, uint32_t *used) {
+static size_t merge_chunk(hp_window_chunks *chunks, random_state *random, const hp_window_chunk *chunk, size_t at,
+                          uint32_t *used) {
   hp_chunks_remove_first(chunks);
   CHECK(*used >> chunk->slot & 1);
   *used &= ~(1u << chunk->slot);
@@ -16,8 +17,8 @@ static size_t merge_chunk(hp_chunks *chunks, random_state *random, const hp_chun
 }
 
 /* A worker takes a free slot. Returns what the claim returned. */
-static hp_claim claim(hp_chunks *chunks, random_state *random, uint32_t *used) {
-  hp_chunk chunk;
+static hp_claim claim(hp_window_chunks *chunks, random_state *random, uint32_t *used) {
+  hp_window_chunk chunk;
   uint32_t slot = 0;
   while (*used >> slot & 1) slot++;
   const size_t most = random_below(random, 3) ? SIZE_MAX : 50000;
@@ -29,12 +30,12 @@ static hp_claim claim(hp_chunks *chunks, random_state *random, uint32_t *used) {
   return result;
 }
 
-static void check_order(const hp_chunks *chunks) {
+static void check_order(const hp_window_chunks *chunks) {
   CHECK(chunks->count <= chunks->most);
   for (uint32_t i = 0; i < chunks->count; i++) CHECK(!i || chunks->items[i - 1].end <= chunks->items[i].begin);
 }
 
-static void test_window(hp_chunks *chunks, random_state *random) {
+static void test_window(hp_window_chunks *chunks, random_state *random) {
   uint32_t used = 0, claims = 0;
   size_t at = chunks->first;
   chunks->threads = 2 + (unsigned)random_below(random, MAX_THREADS - 1);
@@ -45,7 +46,7 @@ static void test_window(hp_chunks *chunks, random_state *random) {
     for (size_t i = random_below(random, 4); i && claim(chunks, random, &used) == HP_CLAIM_MADE; i--) claims++;
     check_order(chunks);
     if (!random_below(random, 200)) hp_chunks_close(chunks);
-    hp_chunk chunk;
+    hp_window_chunk chunk;
     size_t end = hp_chunks_advance(chunks, at, &chunk);
     if (chunk.end) {
       CHECK(chunk.begin <= at);
@@ -61,7 +62,7 @@ static void test_window(hp_chunks *chunks, random_state *random) {
 }
 
 int main(void) {
-  hp_chunks chunks = {0};
+  hp_window_chunks chunks = {0};
   random_state random = {7};
   for (unsigned i = 0; i < 3000; i++) {
     chunks.first = random_below(&random, 1000);

@@ -11,23 +11,23 @@ enum { LEAST = 8 << 10, REST = 32 << 10, MOST = 256 << 10, STEP = 16 << 10, FAR 
 
 static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
 
-static uint32_t given_count(const hp_chunks *c) {
+static uint32_t given_count(const hp_window_chunks *c) {
   if (c->cuts) return (uint32_t)c->cut_count + 1;
   return c->size ? (uint32_t)((c->length - c->first + c->size - 1) / c->size) : 0;
 }
 
 /* Returns the offset of a given chunk. */
-static size_t given_begin(const hp_chunks *c, uint32_t index) {
+static size_t given_begin(const hp_window_chunks *c, uint32_t index) {
   if (index >= given_count(c)) return c->length;
   if (!index) return c->first;
   return c->cuts ? c->cuts[index - 1] : least_of(c->first + index * c->size, c->length);
 }
 
-bool hp_chunks_begin(hp_chunks *c) {
+bool hp_chunks_begin(hp_window_chunks *c) {
   if (!c->has_lock && pthread_mutex_init(&c->lock, NULL)) return false;
   c->has_lock = true;
   if (c->capacity < c->most) {
-    hp_chunk *items = hp_reallocate(c->items, c->most * sizeof *items);
+    hp_window_chunk *items = hp_reallocate(c->items, c->most * sizeof *items);
     if (!items) return false;
     c->items = items;
     c->capacity = c->most;
@@ -38,14 +38,14 @@ bool hp_chunks_begin(hp_chunks *c) {
   return true;
 }
 
-void hp_chunks_free(hp_chunks *c) {
+void hp_chunks_free(hp_window_chunks *c) {
   if (c->has_lock) pthread_mutex_destroy(&c->lock);
   hp_free(c->items);
 }
 
 /*** workers ***/
 
-static bool claim_given(hp_chunks *c, hp_chunk *chunk) {
+static bool claim_given(hp_window_chunks *c, hp_window_chunk *chunk) {
   const uint32_t count = given_count(c);
   for (; c->next < count && given_begin(c, c->next + 1) <= c->merger; c->next++) c->skipped += c->next != 0;
   if (c->next >= count) return false;
@@ -59,7 +59,7 @@ typedef struct gap {
   size_t begin, end;
 } gap;
 
-static gap gap_before(const hp_chunks *c, uint32_t place) {
+static gap gap_before(const hp_window_chunks *c, uint32_t place) {
   gap g = {place ? c->items[place - 1].end : 0, place < c->count ? c->items[place].begin : c->length};
   if (g.begin < c->reach) g.begin = c->reach;
   if (g.end < g.begin) g.end = g.begin;
@@ -68,7 +68,8 @@ static gap gap_before(const hp_chunks *c, uint32_t place) {
 
 /* Takes a chunk from the last gap that is long enough, of a fair share of all gaps. The merger
  * arrives there a quarter of its time after its probable end. */
-static bool claim_in_gap(hp_chunks *c, unsigned percent, size_t most_bytes, hp_chunk *chunk, uint32_t *place) {
+static bool claim_in_gap(hp_window_chunks *c, unsigned percent, size_t most_bytes, hp_window_chunk *chunk,
+                         uint32_t *place) {
   size_t left = 0, before;
   for (uint32_t i = 0; i <= c->count; i++) left += gap_before(c, i).end - gap_before(c, i).begin;
   size_t size = (size_t)((uint64_t)left * 100 / (100 * (c->threads - 1) + percent));
@@ -93,19 +94,19 @@ static bool claim_in_gap(hp_chunks *c, unsigned percent, size_t most_bytes, hp_c
   return true;
 }
 
-static void insert(hp_chunks *c, uint32_t place, const hp_chunk *chunk) {
+static void insert(hp_window_chunks *c, uint32_t place, const hp_window_chunk *chunk) {
   memmove(c->items + place + 1, c->items + place, (c->count - place) * sizeof *c->items);
   c->items[place] = *chunk;
   c->count++;
 }
 
-static size_t bytes_in_flight(const hp_chunks *c) {
+static size_t bytes_in_flight(const hp_window_chunks *c) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < c->count; i++) bytes += c->items[i].end - c->items[i].begin;
   return bytes;
 }
 
-static hp_claim claim(hp_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes, hp_chunk *chunk) {
+static hp_claim claim(hp_window_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes, hp_window_chunk *chunk) {
   if (c->is_closed) return HP_CLAIM_NEVER;
   if (c->count >= c->most || bytes_in_flight(c) >= c->most / 2 * MOST) return HP_CLAIM_LATER;
   uint32_t place = c->count;
@@ -118,7 +119,8 @@ static hp_claim claim(hp_chunks *c, uint32_t slot, unsigned percent, size_t most
   return HP_CLAIM_MADE;
 }
 
-hp_claim hp_chunks_claim(hp_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes, hp_chunk *chunk) {
+hp_claim hp_chunks_claim(hp_window_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes,
+                         hp_window_chunk *chunk) {
   pthread_mutex_lock(&c->lock);
   hp_claim result = claim(c, slot, percent, most_bytes, chunk);
   pthread_mutex_unlock(&c->lock);
@@ -127,10 +129,10 @@ hp_claim hp_chunks_claim(hp_chunks *c, uint32_t slot, unsigned percent, size_t m
 
 /*** the merger ***/
 
-size_t hp_chunks_advance(hp_chunks *c, size_t at, hp_chunk *chunk) {
+size_t hp_chunks_advance(hp_window_chunks *c, size_t at, hp_window_chunk *chunk) {
   pthread_mutex_lock(&c->lock);
   c->merger = at;
-  *chunk = (hp_chunk){0};
+  *chunk = (hp_window_chunk){0};
   size_t end = c->length;
   if (c->count) {
     end = c->items[0].begin;
@@ -148,20 +150,20 @@ size_t hp_chunks_advance(hp_chunks *c, size_t at, hp_chunk *chunk) {
   return end;
 }
 
-void hp_chunks_remove_first(hp_chunks *c) {
+void hp_chunks_remove_first(hp_window_chunks *c) {
   pthread_mutex_lock(&c->lock);
   c->count--;
   memmove(c->items, c->items + 1, c->count * sizeof *c->items);
   pthread_mutex_unlock(&c->lock);
 }
 
-void hp_chunks_close(hp_chunks *c) {
+void hp_chunks_close(hp_window_chunks *c) {
   pthread_mutex_lock(&c->lock);
   c->is_closed = true;
   pthread_mutex_unlock(&c->lock);
 }
 
-uint32_t hp_chunks_number(hp_chunks *c) {
+uint32_t hp_chunks_number(hp_window_chunks *c) {
   pthread_mutex_lock(&c->lock);
   uint32_t number = c->number++;
   pthread_mutex_unlock(&c->lock);

@@ -74,7 +74,7 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
   const size_t from = hp_rewrite_offset(r);
   const uint64_t begin = hp_now();
   size_t at = from, last = SIZE_MAX, end;
-  hp_chunk chunk;
+  hp_window_chunk chunk;
   while ((end = hp_chunks_advance(&t->chunks, at, &chunk)) > at && at != last && r->progress.phase == HP_PHASE_RUNS) {
     last = at;
     hp_rewriter_scan_until(r, end);
@@ -91,12 +91,12 @@ static bool rewrite_exactly(hp_rewrite_team *t) {
   return at > from;
 }
 
-static bool is_done(const hp_rewrite_team *t, const hp_chunk *chunk) {
+static bool is_done(const hp_rewrite_team *t, const hp_window_chunk *chunk) {
   return hp_unit_is_published(&t->slots[chunk->slot].state);
 }
 
 /* Returns the time of the merger for a chunk. */
-static uint64_t estimate(const hp_rewrite_team *t, const hp_chunk *chunk) {
+static uint64_t estimate(const hp_rewrite_team *t, const hp_window_chunk *chunk) {
   enum { LEAST_NS = 20000 };
   const uint64_t ns = t->exact.ns * (chunk->end - chunk->begin) / (t->exact.bytes + 1);
   return ns < LEAST_NS ? LEAST_NS : ns;
@@ -104,14 +104,14 @@ static uint64_t estimate(const hp_rewrite_team *t, const hp_chunk *chunk) {
 
 /* Waits for a chunk, first without other work because most workers are almost done. Then it runs
  * workers meanwhile. Returns false if the chunk takes too long. */
-static bool await_chunk(hp_rewrite_team *t, const hp_chunk *chunk) {
+static bool await_chunk(hp_rewrite_team *t, const hp_window_chunk *chunk) {
   enum { MOST_BYTES = 64 << 10 };
   hp_spin spin = {0};
   const uint64_t event = hp_rewrite_team_event_time(t), limit_ns = estimate(t, chunk);
   while (!is_done(t, chunk) && hp_spin_on(&spin, limit_ns / 4)) continue;
   spin = (hp_spin){0};
   while (!is_done(t, chunk)) {
-    hp_chunk other;
+    hp_window_chunk other;
     if (hp_rewrite_team_claim(t, MOST_BYTES, &other) == HP_CLAIM_MADE) {
       hp_rewrite_team_run_chunk(t, 0, &other);
       continue;
@@ -142,7 +142,7 @@ static bool lacks_scopes(const hp_rewrite_team *t, const hp_rewrite_chunk *chunk
          memcmp(chunk->scopes, t->learning.lessons.scopes, t->scope_words * sizeof *chunk->scopes) != 0;
 }
 
-static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
+static void adopt(hp_rewrite_team *t, const hp_window_chunk *claimed) {
   hp_rewrite_chunk *chunk = &t->slots[claimed->slot].chunk;
   hp_rewrite_counters *c = &t->counters;
   c->segments += chunk->log.segments.count;
@@ -167,14 +167,14 @@ static void adopt(hp_rewrite_team *t, const hp_chunk *claimed) {
 }
 
 /* The first chunk in flight needs no result any more. */
-static void release(hp_rewrite_team *t, const hp_chunk *chunk) {
+static void release(hp_rewrite_team *t, const hp_window_chunk *chunk) {
   hp_unit_state *state = &t->slots[chunk->slot].state;
   hp_chunks_remove_first(&t->chunks);
   if (!hp_unit_give_up(state)) hp_unit_free(state);
 }
 
 /* Adopts the first chunk in flight, if its worker has a result. */
-static void merge_chunk(hp_rewrite_team *t, const hp_chunk *chunk) {
+static void merge_chunk(hp_rewrite_team *t, const hp_window_chunk *chunk) {
   if (hp_rewrite_offset(t->merger) >= chunk->end)
     t->counters.skipped_chunks++;
   else if (is_done(t, chunk) || (!is_closed(t) && await_chunk(t, chunk)))
@@ -186,7 +186,7 @@ static void merge_chunk(hp_rewrite_team *t, const hp_chunk *chunk) {
 
 /* Runs a worker, unless a chunk is in flight. */
 static void run_inline(hp_rewrite_team *t) {
-  hp_chunk claimed;
+  hp_window_chunk claimed;
   if (!t->chunks.count && hp_rewrite_team_claim(t, SIZE_MAX, &claimed) == HP_CLAIM_MADE)
     hp_rewrite_team_run_chunk(t, 0, &claimed);
 }
@@ -196,7 +196,7 @@ static hpar_status merge(void *context) {
   hpar_rewriter *r = t->merger;
   bool goes_on = true;
   while (goes_on && r->progress.phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) {
-    hp_chunk chunk;
+    hp_window_chunk chunk;
     if (t->division.is_inline) run_inline(t);
     const size_t at = hp_rewrite_offset(r), end = hp_chunks_advance(&t->chunks, at, &chunk);
     if (at >= t->chunks.length) break;

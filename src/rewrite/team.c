@@ -124,7 +124,7 @@ static bool divide_window(hp_rewrite_team *t, const hpar_rewriter *r) {
   enum { INLINE_CHUNK = 256 << 10 };
   const hp_scanner *s = &r->scanner;
   const hp_rewrite_division *division = &t->division;
-  hp_chunks *c = &t->chunks;
+  hp_window_chunks *c = &t->chunks;
   c->window = s->begin;
   c->length = (size_t)(s->end - s->begin);
   c->first = hp_rewrite_offset(r);
@@ -220,7 +220,7 @@ static hp_rewrite_slot *find_slot(hp_rewrite_team *t) {
   return NULL;
 }
 
-hp_claim hp_rewrite_team_claim(hp_rewrite_team *t, size_t most_bytes, hp_chunk *chunk) {
+hp_claim hp_rewrite_team_claim(hp_rewrite_team *t, size_t most_bytes, hp_window_chunk *chunk) {
   /* The time of a worker, in percent of the merger's. Alternatives cost time. */
   enum { PERCENT = 110, PERCENT_WITH_ALTERNATIVES = 140 };
   hp_rewrite_slot *s = find_slot(t);
@@ -231,7 +231,7 @@ hp_claim hp_rewrite_team_claim(hp_rewrite_team *t, size_t most_bytes, hp_chunk *
   return claim;
 }
 
-void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_chunk *claimed) {
+void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_window_chunk *claimed) {
   hp_rewrite_slot *s = &t->slots[claimed->slot];
   hp_rewrite_worker *w = &t->workers[thread];
   hp_rewrite_chunk *chunk = &s->chunk;
@@ -265,7 +265,7 @@ void hp_rewrite_team_run_worker(hp_rewrite_team *t, unsigned thread) {
   unsigned spins = 0;
   hp_spin spin = {0};
   while (atomic_load(&t->published.passed) != UINT64_MAX) {
-    hp_chunk chunk;
+    hp_window_chunk chunk;
     hp_claim claim = hp_rewrite_team_claim(t, SIZE_MAX, &chunk);
     if (claim == HP_CLAIM_NEVER) return;
     if (claim == HP_CLAIM_MADE) {

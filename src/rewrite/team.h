@@ -35,12 +35,12 @@
  * three. */
 
 /* A chunk in flight. The cut of a worker is the first tag from `begin` on, or the given one. */
-typedef struct hp_chunk {
+typedef struct hp_window_chunk {
   size_t begin, end;
   uint32_t slot, number; /* `number`: of the window */
-} hp_chunk;
+} hp_window_chunk;
 
-typedef struct hp_chunks {
+typedef struct hp_window_chunks {
   pthread_mutex_t lock;
   bool has_lock;
   /*** of the window; they do not change ***/
@@ -53,7 +53,7 @@ typedef struct hp_chunks {
   unsigned threads; /* chunks have sizes by the bytes that are left for so many threads */
   uint32_t most;    /* chunks in flight; half as many if they are of the greatest length */
   /*** under the lock ***/
-  hp_chunk *items; /* the chunks in flight, in the order of the text */
+  hp_window_chunk *items; /* the chunks in flight, in the order of the text */
   uint32_t count, capacity;
   uint32_t number;  /* of chunks so far, including those of the merger */
   uint32_t next;    /* the given chunk that no thread has claimed */
@@ -61,7 +61,7 @@ typedef struct hp_chunks {
   size_t merger;    /* all bytes before are done */
   size_t reach;     /* the merger has claimed the bytes before */
   bool is_closed;   /* the merger rewrites the rest alone */
-} hp_chunks;
+} hp_window_chunks;
 
 typedef enum hp_claim {
   HP_CLAIM_MADE,
@@ -70,22 +70,23 @@ typedef enum hp_claim {
 } hp_claim;
 
 /* Begins a window. Requires: the first members are set. HPAR_ERROR_MEMORY: returns false. */
-bool hp_chunks_begin(hp_chunks *chunks);
-void hp_chunks_free(hp_chunks *chunks);
+bool hp_chunks_begin(hp_window_chunks *chunks);
+void hp_chunks_free(hp_window_chunks *chunks);
 
 /* Claims a chunk for a worker, in the slot `slot`. A worker takes `percent` of the merger's time
  * for the same bytes. */
-hp_claim hp_chunks_claim(hp_chunks *chunks, uint32_t slot, unsigned percent, size_t most_bytes, hp_chunk *chunk);
+hp_claim hp_chunks_claim(hp_window_chunks *chunks, uint32_t slot, unsigned percent, size_t most_bytes,
+                         hp_window_chunk *chunk);
 /* The merger has reached `at`. Claims some bytes from there on for it, and returns their end. If a
  * chunk begins at `at` or before, there are none, and `*chunk` is that chunk. Otherwise its end is
  * 0. */
-size_t hp_chunks_advance(hp_chunks *chunks, size_t at, hp_chunk *chunk);
+size_t hp_chunks_advance(hp_window_chunks *chunks, size_t at, hp_window_chunk *chunk);
 /* The first chunk in flight is done. */
-void hp_chunks_remove_first(hp_chunks *chunks);
+void hp_chunks_remove_first(hp_window_chunks *chunks);
 /* No thread claims a chunk any more. */
-void hp_chunks_close(hp_chunks *chunks);
+void hp_chunks_close(hp_window_chunks *chunks);
 /* Returns the number of a part that the merger rewrites. */
-uint32_t hp_chunks_number(hp_chunks *chunks);
+uint32_t hp_chunks_number(hp_window_chunks *chunks);
 
 /*** team.c ***/
 
@@ -147,7 +148,7 @@ typedef struct hp_rewrite_team {
   hpar_rewriter *merger;
   hp_speculation_input input;
   hp_prescan prescan;
-  hp_chunks chunks;
+  hp_window_chunks chunks;
   uint32_t first_chunk; /* the number of chunks of earlier windows */
   hpar_quirks quirks;
   uint32_t words;       /* of a set; 0: the selectors need no frames */
@@ -185,9 +186,9 @@ void hp_rewrite_team_note(hp_rewrite_team *team, hp_event_kind kind, unsigned th
                           size_t begin, size_t end);
 
 /* Claims a chunk of at most `most_bytes` for a worker. */
-hp_claim hp_rewrite_team_claim(hp_rewrite_team *team, size_t most_bytes, hp_chunk *chunk);
+hp_claim hp_rewrite_team_claim(hp_rewrite_team *team, size_t most_bytes, hp_window_chunk *chunk);
 /* Rewrites a claimed chunk into its slot. Thread 0 is the calling one. */
-void hp_rewrite_team_run_chunk(hp_rewrite_team *team, unsigned thread, const hp_chunk *chunk);
+void hp_rewrite_team_run_chunk(hp_rewrite_team *team, unsigned thread, const hp_window_chunk *chunk);
 /* Rewrites chunks, until none is left. */
 void hp_rewrite_team_run_worker(hp_rewrite_team *team, unsigned thread);
 
