@@ -87,7 +87,7 @@ static uint32_t chunk_from(const hp_chunk_queue *q, size_t place) {
 
 void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
   uint32_t end = chunk_from(q, place);
-  atomic_store_explicit(&q->reserved, hp_range_word(1, end), memory_order_relaxed);
+  atomic_store_explicit(&q->reserved, hp_packed_range(1, end), memory_order_relaxed);
   atomic_store_explicit(&q->head, end, memory_order_relaxed);
 }
 
@@ -146,7 +146,7 @@ static uint32_t claim_last_reserved(hp_chunk_queue *q) {
     low = (uint32_t)reserved;
     high = (uint32_t)(reserved >> 32);
     if (low >= high) return 0;
-  } while (!atomic_compare_exchange_weak_explicit(&q->reserved, &reserved, hp_range_word(low, high - 1),
+  } while (!atomic_compare_exchange_weak_explicit(&q->reserved, &reserved, hp_packed_range(low, high - 1),
                                                   memory_order_relaxed, memory_order_relaxed));
   return high - 1;
 }
@@ -159,7 +159,7 @@ static uint32_t find_even_cut(hp_chunk_queue *q, uint32_t chunk) {
   if (cut && chunk >= first && chunk * q->even.distance <= cut) return cut;
   cut = hp_even_cut(&q->even, chunk);
   if (cut >= (chunk + 1) * q->even.distance)
-    atomic_store_explicit(&q->known_cut, hp_range_word(chunk, cut), memory_order_relaxed);
+    atomic_store_explicit(&q->known_cut, hp_packed_range(chunk, cut), memory_order_relaxed);
   return cut;
 }
 
@@ -215,7 +215,7 @@ bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
   uint64_t reserved = atomic_load_explicit(&q->reserved, memory_order_relaxed);
   while ((uint32_t)reserved == chunk && chunk < (uint32_t)(reserved >> 32))
     if (atomic_compare_exchange_weak_explicit(&q->reserved, &reserved,
-                                              hp_range_word(chunk + 1, (uint32_t)(reserved >> 32)),
+                                              hp_packed_range(chunk + 1, (uint32_t)(reserved >> 32)),
                                               memory_order_relaxed, memory_order_relaxed))
       return true;
   return atomic_compare_exchange_strong_explicit(&q->head, &chunk, chunk + 1, memory_order_relaxed,

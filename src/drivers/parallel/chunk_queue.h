@@ -48,11 +48,11 @@ typedef struct hp_chunk_queue {
   bool has_lock;
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  /* hp_range_word(i, cut): no cut is between the place of even chunk i and `cut`. 0: none known. */
+  /* hp_packed_range(i, cut): no cut is between even chunk i and `cut`. 0: none known. */
   _Atomic uint64_t known_cut;
   char padding_1[HP_CACHE_LINE];
   _Atomic uint32_t head;     /* first chunk that no thread has claimed, except reserved ones */
-  _Atomic uint64_t reserved; /* hp_range_word of it */
+  _Atomic uint64_t reserved; /* hp_packed_range of it */
   char padding_2[HP_CACHE_LINE];
   _Atomic uint32_t published; /* number of chunks, with chunk 0 */
   _Atomic bool closed;        /* the driver publishes no more chunks */

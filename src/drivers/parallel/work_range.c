@@ -58,7 +58,7 @@ void hp_work_ranges_close(hp_work_ranges *ranges) {
 }
 
 void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, uint32_t high) {
-  atomic_store_explicit(&ranges->of_thread[thread].word, hp_range_word(low, high), memory_order_relaxed);
+  atomic_store_explicit(&ranges->of_thread[thread].word, hp_packed_range(low, high), memory_order_relaxed);
 }
 
 void hp_work_range_reach(hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint64_t now) {
@@ -77,7 +77,7 @@ uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread) { re
 
 bool hp_work_range_take(hp_work_ranges *ranges, unsigned from, uint32_t chunk, unsigned thread) {
   for (uint64_t word; low_of(word = word_of(ranges, from)) < chunk && chunk < high_of(word);) {
-    if (!change_word(ranges, from, word, hp_range_word(low_of(word), chunk))) continue;
+    if (!change_word(ranges, from, word, hp_packed_range(low_of(word), chunk))) continue;
     hp_work_range_set(ranges, thread, chunk + 1, high_of(word));
     return true;
   }
@@ -176,7 +176,7 @@ static uint32_t take_best_part(hp_work_ranges *ranges, unsigned thread, uint64_t
     const part best = choose_best_part(ranges, thread, now);
     if (best.gain <= least * best.boundary) return 0;
     uint32_t middle = high_of(best.word) - best.chunks;
-    if (!change_word(ranges, best.from, best.word, hp_range_word(low_of(best.word), middle))) continue;
+    if (!change_word(ranges, best.from, best.word, hp_packed_range(low_of(best.word), middle))) continue;
     set_place(&ranges->of_thread[thread], now + (uint64_t)best.boundary, middle, best.chunk_time);
     hp_work_range_set(ranges, thread, middle + 1, high_of(best.word));
     return middle;
@@ -185,7 +185,7 @@ static uint32_t take_best_part(hp_work_ranges *ranges, unsigned thread, uint64_t
 
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread, uint64_t now) {
   for (uint64_t own; size_of(own = word_of(ranges, thread));)
-    if (change_word(ranges, thread, own, hp_range_word(low_of(own) + 1, high_of(own)))) return low_of(own);
+    if (change_word(ranges, thread, own, hp_packed_range(low_of(own) + 1, high_of(own)))) return low_of(own);
   return take_best_part(ranges, thread, now);
 }
 
@@ -200,7 +200,7 @@ uint32_t hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t 
     uint32_t count = size_of(own) / PARTS_OF_RANGE;
     if (count > most) count = most;
     if (count < 1) count = 1;
-    if (change_word(ranges, thread, own, hp_range_word(chunk + count, high_of(own)))) return count;
+    if (change_word(ranges, thread, own, hp_packed_range(chunk + count, high_of(own)))) return count;
   }
   return 0;
 }

@@ -70,6 +70,6 @@ uint32_t hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t 
 uint32_t hp_work_range_limit(hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
 
 /* Returns the word of the range [low, high). */
-static inline uint64_t hp_range_word(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+static inline uint64_t hp_packed_range(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
 #endif
