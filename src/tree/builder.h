@@ -151,20 +151,20 @@ typedef struct hp_clone {
 
 /* Links of an open element for end tags in foreign content. They are built once an end tag finds
  * no element near the top. */
-typedef struct hp_followed {
+typedef struct hp_foreign_link {
   hp_ref node;
   hp_atom name;
   uint32_t previous_same; /* the next lower foreign element of this name */
   uint32_t html;          /* the highest index <= this one of an HTML element */
   bool foreign;
-} hp_followed;
+} hp_foreign_link;
 
 /* The next higher HTML element of the name of an open element. hp_stack_take notes it. It is out of
  * date if previous_same of the higher element differs. */
-typedef struct hp_higher {
+typedef struct hp_same_name_link {
   hp_ref node; /* the element */
   uint32_t same;
-} hp_higher;
+} hp_same_name_link;
 
 /* Sees the start tags that make elements with certain names. The element may have no parent yet. Of
  * the tags that the fused loop builds, the watch sees only img and embed: the loop leaves rows and
@@ -186,15 +186,15 @@ static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {
   return name < HP_KNOWN_ATOMS && watch->names[name];
 }
 
-/* The links of hp_higher, of the stack up to `top`. */
-typedef struct hp_higher_links {
-  hp_higher *links;
+/* The links of hp_same_name_link, of the stack up to `top`. */
+typedef struct hp_same_name_links {
+  hp_same_name_link *links;
   uint32_t top, capacity;
-} hp_higher_links;
+} hp_same_name_links;
 
-/* The links of hp_followed, of the stack up to `top` as it was at the last search. */
+/* The links of hp_foreign_link, of the stack up to `top` as it was at the last search. */
 typedef struct hp_foreign_links {
-  hp_followed *links;
+  hp_foreign_link *links;
   uint32_t top, capacity;
   uint32_t *last; /* by atom: the highest index of a foreign element there, 0: none */
   uint32_t last_capacity;
@@ -212,7 +212,7 @@ typedef struct hp_open_stack {
   uint32_t *last_own;
   uint32_t last_own_capacity;
   uint32_t tombstones;
-  hp_higher_links higher;
+  hp_same_name_links higher;
   hp_foreign_links foreign;
 } hp_open_stack;
 

@@ -20,12 +20,12 @@ static void note_higher(hp_builder *b) {
     hp_grow_tight(&b->stack.higher.links, &b->stack.higher.capacity, (size_t)b->stack.depth + 1, b->unwind);
   else
     hp_grow(&b->stack.higher.links, &b->stack.higher.capacity, (size_t)b->stack.depth + 1, b->unwind);
-  hp_higher *links = b->stack.higher.links;
+  hp_same_name_link *links = b->stack.higher.links;
   uint32_t top = b->stack.higher.top;
   while (top > b->stack.depth || (top && links[top].node != stack[top].node)) top--;
   while (top < b->stack.depth) {
     const hp_open_element *e = &stack[++top];
-    links[top] = (hp_higher){e->node, 0};
+    links[top] = (hp_same_name_link){e->node, 0};
     if (e->ns == HPAR_NAMESPACE_HTML) links[e->previous_same].same = top;
   }
   b->stack.higher.top = top;
@@ -95,7 +95,7 @@ void hp_stack_put(hp_builder *b, uint32_t low, uint32_t high, const hp_taken *el
     hp_open_element *e = &stack[index];
     *e = elements[i].element;
     e->previous_same = above ? stack[above].previous_same : *hp_last_slot(&b->stack, e->name);
-    b->stack.higher.links[index] = (hp_higher){e->node, above};
+    b->stack.higher.links[index] = (hp_same_name_link){e->node, above};
     b->stack.higher.links[e->previous_same].same = index;
     if (above)
       stack[above].previous_same = index;
@@ -147,7 +147,7 @@ void hp_stack_close_tombstones(hp_builder *b) {
   uint32_t count = b->stack.depth, to = 0;
   if (!b->stack.tombstones) return;
   for (; b->stack.foreign.top; b->stack.foreign.top--) {
-    const hp_followed *e = &b->stack.foreign.links[b->stack.foreign.top];
+    const hp_foreign_link *e = &b->stack.foreign.links[b->stack.foreign.top];
     if (e->foreign) b->stack.foreign.last[e->name] = e->previous_same;
   }
   for (uint32_t i = count; i > 0; i--)
