@@ -213,11 +213,11 @@ static inline bool takes_long_way(const hp_finder *f, const hp_node *image, uint
 }
 
 /* Sees an img with deferred values, or one that takes the long way. */
-static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_ref image, uint32_t start) {
-  hp_finder *f = (hp_finder *)watch;
+static __attribute__((noinline)) void see_unusual_image(hp_tag_listener *listener, hp_ref image, uint32_t start) {
+  hp_finder *f = (hp_finder *)listener;
   const hp_node *node = hp_node_at(f->builder->base, image);
   if (takes_long_way(f, node, start)) {
-    watch->see(watch, image, start);
+    listener->see(listener, image, start);
     return;
   }
   uint64_t offset = hp_input_source_offset(f->report->input, &f->cursor, start);
@@ -226,13 +226,13 @@ static __attribute__((noinline)) void see_unusual_image(hp_tag_watch *watch, hp_
 }
 
 /* Calls only the callback, and the conversion of an offset. */
-static inline __attribute__((always_inline)) void see_image(hp_tag_watch *watch, hp_ref image, uint32_t start,
+static inline __attribute__((always_inline)) void see_image(hp_tag_listener *listener, hp_ref image, uint32_t start,
                                                             bool is_exact) {
-  hp_finder *f = (hp_finder *)watch;
+  hp_finder *f = (hp_finder *)listener;
   const hp_node *node = hp_node_at(f->builder->base, image);
   const hp_attributes *block = hp_at(f->builder->base, node->attributes);
   if (__builtin_expect(takes_long_way(f, node, start) || hp_has_deferred(block), 0)) {
-    see_unusual_image(watch, image, start);
+    see_unusual_image(listener, image, start);
     return;
   }
   uint64_t offset = hp_input_source_offset(f->report->input, &f->cursor, start);
@@ -240,10 +240,12 @@ static inline __attribute__((always_inline)) void see_image(hp_tag_watch *watch,
   report_directly(f, image, start, offset, is_exact, hp_image_in(&f->values));
 }
 
-static void see_exact_image(hp_tag_watch *watch, hp_ref image, uint32_t start) { see_image(watch, image, start, true); }
+static void see_exact_image(hp_tag_listener *listener, hp_ref image, uint32_t start) {
+  see_image(listener, image, start, true);
+}
 
-static void see_found_image(hp_tag_watch *watch, hp_ref image, uint32_t start) {
-  see_image(watch, image, start, false);
+static void see_found_image(hp_tag_listener *listener, hp_ref image, uint32_t start) {
+  see_image(listener, image, start, false);
 }
 
 static const hp_resource_origin no_origin = {0, 0, 0};
@@ -526,7 +528,7 @@ static inline bool may_have_resources(const char *base, const hp_node *node) {
 static void see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
   const hp_builder *b = f->builder;
   hp_sighting *added = add_sighting(f, start, hp_ref_of(b->base, node));
-  added->is_written = f->watch.text_is_written;
+  added->is_written = f->listener.text_is_written;
   added->is_inert = b->stack.last[HP_ATOM_TEMPLATE] && is_inert(f, &added->unsure);
   if (is_incomplete(b->base, node)) return;
   settle(f, &f->sightings->items[f->reported++]);
@@ -571,8 +573,8 @@ static __attribute__((noinline)) void see_after_report(hp_finder *f, const hp_no
   see_next(f, node, start);
 }
 
-static void see(hp_tag_watch *watch, hp_ref element, uint32_t start) {
-  hp_finder *f = (hp_finder *)watch;
+static void see(hp_tag_listener *listener, hp_ref element, uint32_t start) {
+  hp_finder *f = (hp_finder *)listener;
   const hp_node *node = hp_node_at(f->builder->base, element);
   if (__builtin_expect(f->reported < f->sightings->count, 0))
     see_after_report(f, node, start);
@@ -582,8 +584,8 @@ static void see(hp_tag_watch *watch, hp_ref element, uint32_t start) {
 
 /* Reports what a script can change: the resources before the script, and that those which are not
  * confirmed are not in the document. */
-static void before_script(hp_tag_watch *watch) {
-  hp_finder *f = (hp_finder *)watch;
+static void before_script(hp_tag_listener *listener) {
+  hp_finder *f = (hp_finder *)listener;
   const hp_tokenizer *t = f->builder->tokenizer;
   uint32_t passed = hp_tokenizer_offset(t), at = f->expected_at;
   hp_finder_flush(f);
@@ -605,10 +607,10 @@ void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *buil
   own.count = 0;
   memset(f, 0, offsetof(hp_finder, values));
   hp_clear_values(&f->values);
-  f->watch = (hp_tag_watch){.see = see,
-                            .see_image = is_exact ? see_exact_image : see_found_image,
-                            .before_script = before_script,
-                            .names = hp_resource_names};
+  f->listener = (hp_tag_listener){.see = see,
+                                  .see_image = is_exact ? see_exact_image : see_found_image,
+                                  .before_script = before_script,
+                                  .names = hp_resource_names};
   f->own_report = *to;
   f->report = &f->own_report;
   f->builder = builder;

@@ -89,7 +89,7 @@ typedef struct hp_resource_report {
 } hp_resource_report;
 
 typedef struct hp_finder {
-  hp_tag_watch watch;               /* first: the builder passes it */
+  hp_tag_listener listener;         /* first: the builder passes it */
   const hp_resource_report *report; /* `own_report` */
   hp_resource_report own_report;    /* a copy: other threads write to memory near the original */
   hp_builder *builder;

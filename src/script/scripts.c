@@ -248,14 +248,14 @@ static int next_written(hp_scripts *s, uint32_t bottom, hp_token *token) {
 
 /* Builds a token that begins in written text. It may run a script that writes. */
 static void build(hp_engine *engine, const hp_token *token) {
-  hp_tag_watch *watch = hp_watch_of(&engine->builder);
-  if (watch) watch->text_is_written = true;
+  hp_tag_listener *listener = hp_listener_of(&engine->builder);
+  if (listener) listener->text_is_written = true;
   engine->tokens++;
   if (hp_engine_is_limited(engine))
     hp_engine_build_limited(engine, token);
   else
     hp_exact_token(&engine->builder, token);
-  if (watch) watch->text_is_written = false;
+  if (listener) listener->text_is_written = false;
   hp_engine_check(engine);
 }
 
@@ -398,8 +398,8 @@ static void note_time(hp_scripts *s, uint64_t begin, const char *from) {
 }
 
 void hp_script_call(hp_scripts *s, const hpar_script *script) {
-  hp_tag_watch *watch = hp_watch_of(&s->engine->builder);
-  if (watch) watch->before_script(watch);
+  hp_tag_listener *listener = hp_listener_of(&s->engine->builder);
+  if (listener) listener->before_script(listener);
   s->running++;
   uint64_t begin = hp_now();
   const char *from = s->engine->tokenizer.at;

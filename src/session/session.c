@@ -200,7 +200,7 @@ void hp_session_find_resources(hp_session *session, hp_config *config, hp_publis
                                             .in_order = options->in_order,
                                             .runs_scripts = hp_config_runs_scripts(config)};
   hp_finder_open(&session->finder, &session->resources, &session->engine.builder, 0, true);
-  request->watch = &session->finder.watch;
+  request->listener = &session->finder.listener;
 #if HPAR_PARALLEL
   config->parallel.finder = &session->finder;
 #endif
@@ -223,7 +223,7 @@ static hpar_status restart_resources(void *finder) {
 }
 
 void hp_session_restart_resources(hp_session *session, const hp_request *request) {
-  if (request->watch) hp_try(&session->engine.unwind, restart_resources, &session->finder);
+  if (request->listener) hp_try(&session->engine.unwind, restart_resources, &session->finder);
 }
 
 static hpar_status finish_resources(void *finder) {
@@ -324,7 +324,7 @@ hpar_status hp_close_request(hp_session *session, const hp_config *config, const
     hp_uncount_node(&engine->builder);
   }
   hpar_status status = finish_errors(session, request, limited);
-  if (status == HPAR_OK && request->watch && hp_finder_waits(&session->finder))
+  if (status == HPAR_OK && request->listener && hp_finder_waits(&session->finder))
     status = hp_try(&engine->unwind, finish_resources, &session->finder);
   if (status != HPAR_OK) return status;
   hp_arena_close(&engine->nodes);

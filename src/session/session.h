@@ -199,9 +199,9 @@ bool hp_is_limit(hpar_status status);
  * `estimates`, the bytes of the tree may depend on caches. */
 void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates);
 
-/* Prepares the report of resources. `published`: of a fed parse, or NULL. Sets the request's watch
- * and the driver's finder, which are NULL without this call. Requires: the configuration has a
- * callback for resources. */
+/* Prepares the report of resources. `published`: of a fed parse, or NULL. Sets the listener of
+ * the request and the finder of the driver, which are NULL without this call. Requires: the
+ * configuration has a callback for resources. */
 void hp_session_find_resources(hp_session *session, hp_config *config, hp_published_input *published,
                                hp_request *request);
 

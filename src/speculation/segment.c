@@ -103,7 +103,7 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
 
 /* Ends the segment's errors and resources. Segments without both keep zeros. */
 static __attribute__((noinline)) void end_observed(hp_worker *w, const hp_log *log) {
-  if (hp_watch_of(&w->engine.builder)) hp_finder_end_segment(&w->finder);
+  if (hp_listener_of(&w->engine.builder)) hp_finder_end_segment(&w->finder);
   w->outer.now.observed_to.errors = log->errors.count;
   w->outer.now.observed_to.sightings = log->sightings.count;
 }
@@ -160,7 +160,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
 }
 
 void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
-  if (hp_watch_of(&w->engine.builder))
+  if (hp_listener_of(&w->engine.builder))
     hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].observed_to.sightings : 0);
   cut_log(log, segments);
 }

@@ -253,14 +253,14 @@ void hp_worker_open(hp_worker *w, const hp_request *request, const hp_fragment_c
   b->fragment = *fragment;
   hp_speculative_of(b)->defers_scripts = request->runs_scripts;
   hp_tokenizer_ask_foreign(&w->engine.tokenizer, hp_speculative_adjusted_current_node_is_foreign, b);
-  hp_builder_watch(b, NULL);
+  hp_builder_set_listener(b, NULL);
   w->nanoseconds = w->predict_nanoseconds = 0;
 }
 
 void hp_worker_find_resources(hp_worker *w, const hp_resource_report *report, unsigned thread) {
   hp_finder_open(&w->finder, report, &w->engine.builder, thread, false);
   hp_finder_set_gate(&w->finder, &w->gate);
-  hp_builder_watch(&w->engine.builder, &w->finder.watch);
+  hp_builder_set_listener(&w->engine.builder, &w->finder.listener);
 }
 
 void hp_worker_close(hp_worker *w) {
@@ -289,7 +289,7 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
 /* Empties the log and removes all hypotheses. */
 static void clear_work(hp_worker *w, hp_chunk_work *chunk) {
   hp_log_clear(&chunk->log);
-  if (hp_watch_of(&w->engine.builder)) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
+  if (hp_listener_of(&w->engine.builder)) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
   chunk->log.errors.limit = UINT32_MAX;
   chunk->log.errors.unwind = &w->engine.unwind;
   chunk->hypothesis_count = 0;
@@ -362,7 +362,7 @@ static hpar_status parse_as_planned(void *argument) {
   const hp_strategy *strategy = p->plan->strategy;
   clear_work(p->worker, p->chunk);
   (strategy->parse ? strategy->parse : parse)(p->worker, p->request, p->plan, p->chunk);
-  if (hp_watch_of(&p->worker->engine.builder)) hp_finder_flush(&p->worker->finder);
+  if (hp_listener_of(&p->worker->engine.builder)) hp_finder_flush(&p->worker->finder);
   return HPAR_OK;
 }
 

@@ -134,7 +134,7 @@ hpar_status hp_observe(const hp_request *request, const char *fragment, const hp
   hp_request own = *request;
   own.max_errors = 0;
   own.tentative = NULL;
-  own.watch = NULL;
+  own.listener = NULL;
   own.more = false;
   hpar_document *document = NULL;
   hp_engine *engine = hp_allocate_zeroed(sizeof *engine);

@@ -38,7 +38,7 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   b->flags.frameset_ok = true;
   b->pointers.form_known = true;
   b->mode = HP_INITIAL;
-  hp_builder_watch(b, NULL);
+  hp_builder_set_listener(b, NULL);
 }
 
 void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind) {
@@ -52,12 +52,12 @@ void hp_builder_open(hp_builder *b, hpar_document *document, hp_tokenizer *token
   b->tokenizer = tokenizer;
 }
 
-void hp_builder_watch(hp_builder *b, hp_tag_watch *watch) {
-  b->observers.watch = watch;
-  b->observers.rows_to = watch ? (const char *)UINTPTR_MAX : NULL; // NOLINT: no text ends there
-  b->flags.inserts_slowly = b->flags.source_offsets || watch;
+void hp_builder_set_listener(hp_builder *b, hp_tag_listener *listener) {
+  b->observers.listener = listener;
+  b->observers.rows_to = listener ? (const char *)UINTPTR_MAX : NULL; // NOLINT: no text ends there
+  b->flags.inserts_slowly = b->flags.source_offsets || listener;
   b->flags.takes_slowly = b->observers.errors || b->flags.source_offsets;
-  b->flags.is_special = b->flags.takes_slowly || watch;
+  b->flags.is_special = b->flags.takes_slowly || listener;
 }
 
 void hp_builder_close(hp_builder *b) {

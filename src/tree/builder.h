@@ -167,23 +167,23 @@ typedef struct hp_same_name_link {
 } hp_same_name_link;
 
 /* Sees the start tags that make elements with certain names. The element may have no parent yet. Of
- * the tags that the fused loop builds, the watch sees only img and embed: the loop leaves rows and
- * cells with `background` to the rules. */
-typedef struct hp_tag_watch { // value
-  void (*see)(struct hp_tag_watch *watch, hp_ref element, uint32_t start);
+ * the tags that the fused loop builds, the listener sees only img and embed: the loop leaves rows
+ * and cells with `background` to the rules. */
+typedef struct hp_tag_listener { // value
+  void (*see)(struct hp_tag_listener *listener, hp_ref element, uint32_t start);
   /* Sees an img that the fused loop has built. It has a parent. */
-  void (*see_image)(struct hp_tag_watch *watch, hp_ref image, uint32_t start);
-  void (*before_script)(struct hp_tag_watch *watch); /* a script may change the tree now */
-  /* by atom with a fixed meaning: 1 if the watch sees elements of the name */
+  void (*see_image)(struct hp_tag_listener *listener, hp_ref image, uint32_t start);
+  void (*before_script)(struct hp_tag_listener *listener); /* a script may change the tree now */
+  /* by atom with a fixed meaning: 1 if the listener sees elements of the name */
   const uint8_t *names;
   bool text_is_written; /* by a script; the token begins in this text */
   /* The img or embed that the fused loop has built and not shown yet; 0: none. */
   hp_ref image;
   uint32_t image_start;
-} hp_tag_watch;
+} hp_tag_listener;
 
-static inline bool hp_is_watched(const hp_tag_watch *watch, hp_atom name) {
-  return name < HP_KNOWN_ATOMS && watch->names[name];
+static inline bool hp_listens_to(const hp_tag_listener *listener, hp_atom name) {
+  return name < HP_KNOWN_ATOMS && listener->names[name];
 }
 
 /* The links of hp_same_name_link, of the stack up to `top`. */
@@ -351,10 +351,11 @@ typedef struct hp_template_modes {
 
 /* What a parse reports beside the tree. The fused loop and the usual insertion need none of it. */
 typedef struct hp_observers {
-  hp_errors *errors;   /* NULL: errors are not requested */
-  hp_tag_watch *watch; /* NULL: none */
-  /* NULL, or with a watch after all text. The fused loop compares the end of a tag of a row or cell
-   * with it. With a watch, it then looks for a background. Otherwise that costs no instruction. */
+  hp_errors *errors;         /* NULL: errors are not requested */
+  hp_tag_listener *listener; /* NULL: none */
+  /* NULL, or with a listener after all text. The fused loop compares the end of a tag of a row or
+   * cell with it. With a listener, it then looks for a background. Otherwise that costs no
+   * instruction. */
   const char *rows_to;
 } hp_observers;
 
@@ -364,8 +365,8 @@ typedef struct hp_builder_flags {
   bool prepared; /* the merger has run the first half of the next token */
   bool source_offsets;
   bool takes_slowly;   /* for errors or source offsets */
-  bool inserts_slowly; /* for source offsets or a watch */
-  bool is_special;     /* for errors, source offsets or a watch */
+  bool inserts_slowly; /* for source offsets or a listener */
+  bool is_special;     /* for errors, source offsets or a listener */
 } hp_builder_flags;
 
 /* The element pointers, with 0 for null. */
@@ -437,7 +438,7 @@ static inline const hp_speculative_state *hp_read_speculative(const hp_builder *
 static inline bool hp_ignores_lf(const hp_builder *b) { return b->flags.ignore_lf; }
 static inline bool hp_foster_parents(const hp_builder *b) { return b->flags.foster_parenting; }
 static inline bool hp_takes_slowly(const hp_builder *b) { return b->flags.takes_slowly; }
-/* Errors, source offsets or a watch are requested. */
+/* Errors, source offsets or a listener are requested. */
 static inline bool hp_builds_specially(const hp_builder *b) { return b->flags.is_special; }
 
 static inline hp_ref hp_form_pointer(const hp_builder *b) { return b->pointers.form; }
@@ -450,7 +451,7 @@ static inline hp_ref hp_walked_select(const hp_builder *b) { return b->select.wa
 
 static inline hp_errors *hp_observed_errors(const hp_builder *b) { return b->observers.errors; }
 static inline void hp_observe_errors(hp_builder *b, hp_errors *errors) { b->observers.errors = errors; }
-static inline hp_tag_watch *hp_watch_of(const hp_builder *b) { return b->observers.watch; }
+static inline hp_tag_listener *hp_listener_of(const hp_builder *b) { return b->observers.listener; }
 
 static inline uint64_t hp_node_count(const hp_builder *b) { return b->node_count; }
 static inline void hp_set_node_count(hp_builder *b, uint64_t count) { b->node_count = count; }
@@ -476,8 +477,8 @@ void hp_builder_reset(hp_builder *builder, uint32_t room, hp_unwind *unwind);
 /* Opens the builder. `tokenizer`, `nodes` and `bytes` belong to the same thread. The builder keeps
  * the memory of an earlier use. */
 void hp_builder_open(hp_builder *builder, hpar_document *document, hp_tokenizer *tokenizer, hp_unwind *unwind);
-/* Sets the watch of the start tags; NULL: none. Requires: the other options are set. */
-void hp_builder_watch(hp_builder *builder, hp_tag_watch *watch);
+/* Sets the listener of the start tags; NULL: none. Requires: the other options are set. */
+void hp_builder_set_listener(hp_builder *builder, hp_tag_listener *listener);
 void hp_builder_close(hp_builder *builder);
 
 /* Returns the encoding that a meta start tag declares, or NULL. */

@@ -25,7 +25,7 @@ void hp_engine_open(hp_engine *engine, const hp_request *request) {
   engine->builder.encoding.tentative = request->tentative;
   hp_errors_open(&engine->errors, request->max_errors, &engine->unwind);
   hp_engine_report_errors(engine, request->max_errors ? &engine->errors : NULL);
-  hp_builder_watch(&engine->builder, request->watch);
+  hp_builder_set_listener(&engine->builder, request->listener);
   engine->tokens = 0;
   const hp_limits *limits = &request->limits;
   engine->limits = *limits;

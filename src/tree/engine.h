@@ -42,7 +42,7 @@ typedef struct hp_request { // value
   bool decodes_values;          /* at once, instead of on access */
   uint64_t max_errors;          /* 0: errors are not requested */
   hp_trace *trace;              /* NULL: no trace */
-  hp_tag_watch *watch;          /* of the exact builder; NULL: none */
+  hp_tag_listener *listener;    /* of the exact builder; NULL: none */
   const hp_encoding *tentative; /* of the text, if a meta element may change it; else NULL */
   hp_limits limits;
 } hp_request;

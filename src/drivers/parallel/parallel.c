@@ -165,7 +165,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->plan.prescan = &team->prescan;
   const hp_merge_trace *notes = request->trace && config->trace ? config->trace->merge : NULL;
   job->merger = hp_merger_of(engine, &counters->merge, request->trace, notes, config->finder, config->judge);
-  job->request.watch = NULL;                         /* the workers have their own */
+  job->request.listener = NULL;                      /* the workers have their own */
   request->document->atoms.shared = config->scripts; /* scripts read the document beside workers */
   job->division.threads = config->executor.threads;
   job->times.begin = hp_now();
