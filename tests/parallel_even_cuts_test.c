@@ -2,7 +2,7 @@
  * at the first cut of its bytes or of later ones. Texts with few tags, or none, have empty chunks.
  * The parallel parse of such texts has the sequential tree, and counts no empty chunk. */
 
-#include "study/cuts.h"
+#include "study/choices.h"
 #include "support/buffer.h"
 #include "support/compare_check.h"
 #include "support/random.h"

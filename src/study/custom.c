@@ -6,7 +6,7 @@
 #include "dom/tag.h"
 #include "speculation/strategy.h"
 #include "speculation/worker.h"
-#include "study/cuts.h"
+#include "study/choices.h"
 #include "study/true_state.h"
 #include "tree/builder.h"
 #include "tree/stack.h"

@@ -1,4 +1,4 @@
-#include "study/oracle.h"
+#include "study/choices.h"
 
 #include "base/memory.h"
 #include "base/process.h"

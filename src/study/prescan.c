@@ -6,7 +6,7 @@
 #include "speculation/prescan.h"
 #include "base/memory.h"
 #include "dom/tag.h"
-#include "study/predictors.h"
+#include "study/choices.h"
 
 #include <string.h>
 

@@ -13,8 +13,8 @@
  * "before" and "at" are those of hp_cut_key_at, the states those of hp_state_name. States with
  * count 0 are left out. */
 
+#include "study/choices.h"
 #include "study/cut_key.h"
-#include "study/cuts.h"
 #include "study/true_state.h"
 
 #include <hpar/parse.h>

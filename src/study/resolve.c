@@ -3,18 +3,14 @@
 #include "base/call.h"
 #include "study/state.h"
 #if HPAR_PARALLEL
+#include "study/choices.h"
 #include "study/convergence.h"
 #include "study/custom.h"
-#include "study/cuts.h"
 #include "study/driven.h"
-#include "study/drivers.h"
 #include "study/judge.h"
 #include "study/merge_tree.h"
-#include "study/oracle.h"
 #include "study/pipelined/driver.h"
 #include "study/pipelined/ring.h"
-#include "study/predictors.h"
-#include "study/strategies.h"
 #endif
 
 #include <hpar/study.h>
