@@ -167,6 +167,13 @@ printf '<p>R&amp;D R&D<style>R&D</style>' >and.html
 check 0 '0-3 <p>: rule 1 (p): texts inside
 3 text: rule 1 (p): find "R&D" (2)
 ' --explain -s p --find 'R&D' c and.html
+printf '<p>a<b>b</b><p>ab' >across.html
+check 0 '<p>c<b></b><p>c' -s p --find ab c --across-tags across.html
+check 0 '<p>c<b></b><p>c' -s p --find ab c --across-tags --mode parallel across.html
+check 0 '<p>a<b>b</b><p>c' -s p --find ab c across.html
+check 0 '<p>c<b></b><p>c' -s p --find ab c --across-tags --require across.html
+check 2 '' -s p --find ab c --across-tags --limit 1 across.html
+reports 'rule 1 (p): text.find: a rule that finds across tags has no limit, pieces or callbacks'
 
 "$hpar" rewrite -s p --set a b --stats=json a.html >out 2>err
 if grep -q '"matches":1,"edits":[1-9].*"rules":\[{"select":"p","matches":1}\]}$' err; then fine; else wrong "$(cat err)"; fi

@@ -503,6 +503,133 @@ static void test_finds(void) {
   }
 }
 
+/*** finds across tags ***/
+
+static void check_across(const char *selector, const char *value, size_t max_text, const char *text,
+                         const char *expected) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .max_text = max_text};
+  const hpar_action actions[] = {
+      {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = string_of(value), .replacement = {"X", 1}},
+      {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"yz", 2}, .replacement = {"<", 1}}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = actions, .action_count = 2,
+                          .across_tags = true};
+  hpar_rules *rules = compile(&rule, 1);
+  check_output(rules, &options, text, expected);
+  hpar_rules_destroy(rules);
+}
+
+static const struct {
+  const char *selector, *value, *text, *expected;
+} across[] = {
+    {NULL, "ab", "<p>a<b>b</b>c", "<p>X<b></b>c"},
+    {NULL, "hello world", "<p>say <b>hel</b>lo <i class='>'>wor</i>ld!", "<p>say <b>X</b><i class='>'></i>!"},
+    {NULL, "ab", "<p>a<p>b<br>a<br>b<div>a</div>b<img>a<img>b<td>a",
+     "<p>a<p>b<br>a<br>b<div>a</div>b<img>a<img>b<td>a"},
+    {NULL, "ab", "<p>a<!--c--><wbr>b<?c?>a<?c?>b<a/**/>a</a x>b", "<p>X<!--c--><wbr><?c?>a<?c?>b<a/**/>X</a x>"},
+    {NULL, "R&D", "<p>R<b>&amp;</b>D R&amp;<B>D</B>", "<p>X<b></b> X<B></B>"},
+    {NULL, "ab", "<p>ab<b>ab</b>aab<i></i>a<i>b", "<p>X<b>X</b>aX<i></i>X<i>"},
+    {NULL, "aab", "<p>a<i>a</i>a<b>b", "<p>a<i>X</i><b>"},
+    {NULL, "ab", "<p>a<b>yz</b>a<b>b</b>y<i>z", "<p>a<b>&lt;</b>X<b></b>&lt;<i>"},
+    {"b", "ab", "<p>a<b>a</b>b<b>a<i>b</i>", "<p>a<b>a</b>b<b>X<i></i>"},
+    {"p", "ab", "<div><p><b>a</b>b</p>a<b>b</b></div>", "<div><p><b>X</b></p>a<b>b</b></div>"},
+    {"p, b", "ab", "<p><b>a</b>b<b>a<i>b", "<p><b>a</b>b<b>X<i>"},
+    {NULL, "ab", "<p><b><i>a</b>b</i>a</i>b", "<p><b><i>a</b>b</i>a</i>b"},
+    {NULL, "ab", "<p><a>a<a>b</a><p><i><a>a</a><a>b", "<p><a>a<a>b</a><p><i><a>X</a><a>"},
+    {NULL, "ab", "<p>a<style>b</style>b<script>a</script>b<svg><g>a<b>b",
+     "<p>a<style>b</style>b<script>a</script>b<svg><g>a<b>b"},
+    {NULL, "ab", "<table>a<b>b</b><tr><td>a<b>b</b></table>", "<table>a<b>b</b><tr><td>X<b></b></table>"},
+    {NULL, "ab", "<p>a</>b a<<b>b</b>a<b>b", "<p>a</>b a<<b>b</b>X<b>"},
+    {NULL, "a<b", "<p>a<<i>b</i>a<b", "<p>X<i></i>a<b"},
+    {NULL, "ab", "<title>a</title><p>a<b", "<title>a</title><p>a<b"},
+};
+
+/* A random page of inline elements. */
+static void random_inline(unsigned *seed, buffer *text, buffer *plain) {
+  static const char *const texts[] = {"a", "b", "ab", "c", "&#97;", "yz", "y"}, *const plains[] = {"a", "b",  "ab", "c",
+                                                                                                   "a", "yz", "y"};
+  static const char *const names[] = {"b", "i", "a", "span", "x-y"};
+  const char *open[8];
+  size_t depth = 0;
+  for (unsigned i = 0; i < 24; i++) {
+    *seed = *seed * 1103515245 + 12345;
+    const unsigned random = *seed >> 16;
+    if (random % 3) {
+      buffer_format(text, "%s", texts[random / 3 % 7]);
+      buffer_format(plain, "%s", plains[random / 3 % 7]);
+    } else if (random / 3 % 2 && depth < 8) {
+      const char *name = names[random / 6 % 5];
+      bool is_open = false;
+      for (size_t k = 0; k < depth; k++) is_open |= *open[k] == 'a' && *name == 'a';
+      if (is_open) continue;
+      open[depth++] = name;
+      buffer_format(text, "<%s>", name);
+      if (*name == 'x') buffer_format(plain, "|");
+    } else if (depth) {
+      if (*open[depth - 1] == 'x') buffer_format(plain, "|");
+      buffer_format(text, "</%s>", open[--depth]);
+    }
+  }
+  buffer_byte(text, 0);
+  buffer_byte(plain, 0);
+}
+
+/* Appends the text with "ab" and "yz" replaced; or without its tags, references and "|". */
+static void reduce(buffer *to, const char *from, bool replaces) {
+  for (; *from; from++) {
+    if (*from == '<') {
+      const bool is_block = strstr(from, "x-y") == from + 1 || strstr(from, "x-y") == from + 2;
+      while (*from != '>') from++;
+      if (is_block) buffer_byte(to, '|');
+    } else if (replaces && (!strncmp(from, "ab", 2) || !strncmp(from, "yz", 2))) {
+      buffer_byte(to, *from++ == 'a' ? 'X' : 'Y');
+    } else if (*from == '&') {
+      buffer_byte(to, from[1] == '#' ? 'a' : 'Y');
+      while (*from != ';') from++;
+    } else {
+      buffer_byte(to, *from);
+    }
+  }
+  buffer_byte(to, 0);
+}
+
+static void test_across(void) {
+  for (size_t i = 0; i < sizeof across / sizeof *across; i++)
+    check_across(across[i].selector, across[i].value, 0, across[i].text, across[i].expected);
+  /* a run has at most max_text bytes */
+  check_across(NULL, "ab", 12, "<p>a<b></b>b.a<b></b><b>b.ab<i></i>aaaaaaaaaaaaaaaa<b>b",
+               "<p>X<b></b>.a<b></b><b>b.X<i></i>aaaaaaaaaaaaaaaa<b>b");
+  buffer text = {0}, plain = {0}, expected = {0}, got = {0}, out = {0};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  const hpar_action actions[] = {
+      {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"ab", 2}, .replacement = {"X", 1}},
+      {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"yz", 2}, .replacement = {"<", 1}}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p", .actions = actions, .action_count = 2, .across_tags = true};
+  hpar_rules *rules = compile(&rule, 1);
+  unsigned seed = 1;
+  for (unsigned i = 0; i < 2000; i++) {
+    buffer *all[] = {&text, &plain, &expected, &got};
+    for (size_t k = 0; k < 4; k++) buffer_clear(all[k]);
+    buffer_format(&text, "<p>");
+    random_inline(&seed, &text, &plain);
+    reduce(&expected, plain.bytes, true);
+    rewrite(rules, &options, text.bytes, SIZE_MAX / 2, &out);
+    buffer_byte(&out, 0);
+    reduce(&got, out.bytes + 3, false);
+    if (!CHECK(!strcmp(got.bytes, expected.bytes))) printf("  %s gives %s\n", text.bytes, out.bytes);
+    if (i < 40) check_output(rules, &options, text.bytes, out.bytes);
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&text);
+  buffer_free(&plain);
+  buffer_free(&expected);
+  buffer_free(&got);
+  buffer_free(&out);
+  const hpar_rule bad = {HPAR_RULE_INIT, .actions = actions, .action_count = 2, .across_tags = true, .limit = 1};
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &bad, NULL), HPAR_ERROR_ARGUMENT);
+  hpar_rules_destroy(rules);
+}
+
 int main(void) {
   division_open();
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
@@ -521,6 +648,7 @@ int main(void) {
   test_walk();
   test_many();
   test_finds();
+  test_across();
   hpar_rewriter_destroy(rewriter);
   division_close();
   return check_report();

@@ -290,6 +290,10 @@ typedef struct hpar_rule {
   bool pure;
   hpar_found_callback found; /* for each element that matches, in document order */
   hpar_url_callback url;     /* for each URL of elements that match, after `element` */
+  /* FIND of visible text also finds a text around inline tags and comments, as "ab" in a<b>b</b>,
+   * within `max_text` bytes. Its first piece is replaced, the others are removed, and tags stay.
+   * Not with `limit`, `text_pieces` or callbacks but `found`. One thread rewrites */
+  bool across_tags;
 } hpar_rule;
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 

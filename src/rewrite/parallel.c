@@ -65,7 +65,8 @@ static bool may_change_pieces(const hpar_rules *rules) {
 
 /* Returns true if workers can apply the rules, or leave elements to the merger. */
 static bool fits_rules(const hpar_rules *rules) {
-  if (rules->selectors->languages || rules->selectors->looks_at_forms || rules->reads_implied) return false;
+  if (rules->selectors->languages || rules->selectors->looks_at_forms || rules->reads_implied || rules->run_count)
+    return false;
   return !may_change_pieces(rules);
 }
 

@@ -28,6 +28,17 @@ void hp_readable_open(hp_readable *text, hpar_rewriter *rewriter, const hp_text_
 void hp_readable_replace(hp_readable *text, hpar_rewriter *rewriter, size_t from, size_t to, hpar_string by,
                          hpar_content format);
 
+/* A run is a sequence of texts with inline tags and comments between them. A rule with across_tags
+ * finds in a run as in one text. */
+void hp_runs_open(hpar_rewriter *rewriter);
+void hp_runs_close(hp_units *units);
+size_t hp_runs_memory(const hp_units *units);
+/* Returns false if the window may lack a part of the run around `from`, where text is. */
+bool hp_run_is_complete(hpar_rewriter *rewriter, const char *from);
+/* Adds the finds of an action in the current text, as its run has them. Returns false if the text
+ * is the whole run. */
+bool hp_find_in_run(hpar_rewriter *rewriter, const hp_rule *rule, const hpar_action *action, hpar_string wanted);
+
 /* Returns how many places FIND replaces in the callback's text, without earlier edits. */
 size_t hp_count_finds(const hpar_text_piece *text, const hpar_action *find);
 

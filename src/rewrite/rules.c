@@ -72,8 +72,15 @@ static const char *check_base(hpar_string url) {
   return status == HPAR_OK ? NULL : "the value is not an absolute URL";
 }
 
+/* Returns true if the rule may end, or take a part of a text. */
+static bool may_end_early(const hpar_rule *r) {
+  return r->text_pieces || r->limit || r->element || r->end || r->text || r->comment || r->doctype || r->document_end ||
+         r->url;
+}
+
 /* Returns why the action is invalid, or NULL. */
-static const char *check_action(const hpar_action *a, bool is_document) {
+static const char *check_action(const hpar_action *a, const hpar_rule *rule) {
+  const bool is_document = !rule->selector;
   if (a->value.length && !a->value.bytes) return "the value is missing";
   if (a->replacement.length && !a->replacement.bytes) return "the replacement is missing";
   if (a->format != HPAR_CONTENT_TEXT && a->format != HPAR_CONTENT_HTML) return "the format is unknown";
@@ -83,6 +90,8 @@ static const char *check_action(const hpar_action *a, bool is_document) {
     case HPAR_UNIT_ELEMENT: break;
     case HPAR_UNIT_TEXT:
       if (a->kind == HPAR_ACTION_FIND && !hp_find_places(a->name)) return "the list of places is invalid";
+      if (a->kind == HPAR_ACTION_FIND && rule->across_tags && may_end_early(rule))
+        return "a rule that finds across tags has no limit, pieces or callbacks";
       if (a->kind == HPAR_ACTION_FIND) return a->value.length ? NULL : "the text to find is empty";
       return common ? NULL : "a text does not have this action";
     case HPAR_UNIT_CONDITIONAL:
@@ -235,6 +244,8 @@ static hpar_status add_rule(hpar_rules *rules, const hpar_rule *rule, hpar_error
     rules->of_selector[rules->selector_count++] = rules->count;
   }
   rules->edits_urls |= made->edits_urls;
+  made->runs = rules->run_count;
+  if (rule->across_tags) rules->run_count += (uint32_t)rule->action_count;
   rules->count++;
   return HPAR_OK;
 }
@@ -250,7 +261,7 @@ hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *given, hpar_error
   const char *reason = check_rule(rule);
   if (reason) return hp_explain(error, HPAR_ERROR_ARGUMENT, "%s", reason);
   for (size_t i = 0; i < rule->action_count; i++) {
-    reason = check_action(&rule->actions[i], !rule->selector);
+    reason = check_action(&rule->actions[i], rule);
     if (!reason) continue;
     status = reason == out_of_memory ? HPAR_ERROR_MEMORY : HPAR_ERROR_ARGUMENT;
     hp_explain(error, status, "%s", reason);
@@ -406,6 +417,7 @@ hpar_status hpar_rules_compile(hpar_rules *rules) {
 static void count(hp_running_rules *s, const hp_rule *rule, uint32_t one) {
   if (rule->edits_text) s->texts += one;
   if (rule->edits_text && !rule->edits_sheets_only && !rule->given.text_pieces) s->whole_texts += one;
+  if (rule->edits_text && rule->given.across_tags) s->across += one;
   if (rule->edits_comments) s->comments += one;
   if (rule->edits_doctype) s->doctypes += one;
 }
@@ -419,7 +431,7 @@ static bool edits_end(const hp_rule *rule) {
 
 void hp_running_rules_open(hp_running_rules *s, const hpar_rules *rules, hp_unwind *unwind) {
   hp_grow_tight(&s->states, &s->capacity, rules->count, unwind);
-  s->active = s->texts = s->whole_texts = s->comments = s->doctypes = s->ends = 0;
+  s->active = s->texts = s->whole_texts = s->across = s->comments = s->doctypes = s->ends = 0;
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];
     s->states[i] = (hp_rule_state){0, rule->is_document, false};
@@ -444,7 +456,7 @@ void hp_running_rules_close(hp_running_rules *s) {
 }
 
 void hp_running_rules_set_scopes(hp_running_rules *s, const hpar_rules *rules, const hp_bits *open) {
-  s->texts = s->whole_texts = s->comments = s->doctypes = 0;
+  s->texts = s->whole_texts = s->across = s->comments = s->doctypes = 0;
   for (uint32_t i = 0; i < rules->unit_rule_count; i++) {
     const uint32_t index = rules->unit_rules[i];
     s->states[index].open = hp_bit_is_set(open, index);

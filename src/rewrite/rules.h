@@ -20,6 +20,7 @@ typedef struct hp_rule {
   bool edits_text, edits_comments, edits_doctype;
   bool edits_urls;         /* of elements, and the texts of style elements */
   bool edits_sheets_only;  /* no other texts */
+  uint32_t runs;           /* with across_tags: the first action's index in hp_units.runs */
   bool finds_base;         /* the library's own rule: it notes the base element */
   bool value_needs_quotes; /* of `setting` */
   /* Of a rule that only sets one attribute to a value that all encodings and quotes write alike:
@@ -65,6 +66,7 @@ struct hpar_rules {
   uint32_t unit_rule_count;
   bool edits_texts, has_scopes; /* some rule edits texts; some selector has texts or comments */
   bool edits_urls;
+  uint32_t run_count;    /* actions of the rules with across_tags */
   uint32_t *of_selector; /* index of the rule */
   uint32_t selector_count, selector_capacity;
   hpar_document *document; /* its atoms are the names of the selectors */
@@ -101,8 +103,9 @@ typedef struct hp_running_rules {
   uint32_t active; /* that are not retired, and may still edit something */
   /* Those of them whose scope is open here. */
   uint32_t texts, whole_texts, comments, doctypes;
-  uint32_t ends; /* for the end of the document */
-  bool confirms; /* the rewriter only reads the output of another one: see window.c */
+  uint32_t across; /* those of `texts` with across_tags */
+  uint32_t ends;   /* for the end of the document */
+  bool confirms;   /* the rewriter only reads the output of another one: see window.c */
 } hp_running_rules;
 
 /* Begins with all rules, or with `confirms` those for elements. */

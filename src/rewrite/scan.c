@@ -354,6 +354,16 @@ static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
   return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
 }
 
+hp_scanner hp_scanner_look_ahead(const hp_scanner *s, const char *at) {
+  hp_scanner ahead = *s;
+  ahead.at = at;
+  ahead.state = HP_SCAN_IN_TEXT;
+  ahead.content = HP_CONTENT_DATA;
+  ahead.takes_cdata = NULL;
+  ahead.captures = (hp_scan_captures){0};
+  return ahead;
+}
+
 bool hp_scanner_begins_markup(const hp_scanner *s, const char *at) {
   const size_t left = (size_t)(s->end - at);
   if (left < 3 || *at != '<') return false;

@@ -97,6 +97,8 @@ static inline bool hp_scanner_is_in_data(const hp_scanner *s) {
   return s->state == HP_SCAN_IN_TEXT && s->content == HP_CONTENT_DATA;
 }
 
+/* Returns a scanner that looks ahead from `at` in the window, as if there was no markup before. */
+hp_scanner hp_scanner_look_ahead(const hp_scanner *scanner, const char *at);
 /* Returns true if a tag, a comment or a doctype begins at `at` in the window, whatever the open
  * elements are. Requires: the data state. */
 bool hp_scanner_begins_markup(const hp_scanner *scanner, const char *at);

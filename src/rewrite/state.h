@@ -246,6 +246,25 @@ typedef struct hp_find {
   uint32_t text, length; /* in find_text */
 } hp_find;
 
+/* The finds of an action in a run of texts: see readable.c. */
+typedef struct hp_run_place {
+  uint64_t from, to;
+  bool is_first; /* of the find's pieces */
+} hp_run_place;
+
+typedef struct hp_run {
+  uint64_t end; /* the run is before it */
+  HP_ARRAY(hp_run_place) places;
+  uint32_t next;   /* the first one in later texts */
+  bool is_refused; /* the find whose first piece was last */
+} hp_run;
+
+/* A text of a run. */
+typedef struct hp_text_of_run {
+  uint64_t from;
+  uint32_t length, at; /* in the input; where it begins in the text of the run */
+} hp_text_of_run;
+
 /* The text and the comment that rules edit. */
 typedef struct hp_units {
   hp_text_piece piece;
@@ -256,6 +275,12 @@ typedef struct hp_units {
   hp_find *later;                  /* to sort the finds */
   uint32_t later_capacity;
   hp_bytes find_text;
+  uint64_t run_end;  /* the window has all texts of the run before it */
+  uint64_t run_wait; /* the window must end here or later to have more of the run */
+  hp_run *runs;      /* by hp_rule.runs + index of the action */
+  uint32_t run_capacity;
+  HP_ARRAY(hp_text_of_run) run_texts;
+  hp_bytes run_text;
   struct hp_urls *urls; /* NULL: no rule edits URLs */
 } hp_units;
 
@@ -546,9 +571,9 @@ void hp_rewriter_leave_text(hpar_rewriter *rewriter, uint64_t end, bool is_last)
 /* Returns what is around the current text. */
 hp_text_place hp_rewriter_text_place(const hpar_rewriter *rewriter);
 /* Adds a find, which replaces the input in [from, to), unless an earlier action has a part of it.
- * The places between the two other calls ascend. */
+ * The places between the two other calls ascend. Returns false if there is no find. */
 void hp_units_begin_finds(hpar_rewriter *rewriter);
-void hp_units_add_find(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hpar_string by, hpar_content format,
+bool hp_units_add_find(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hpar_string by, hpar_content format,
                        bool in_section);
 void hp_units_end_finds(hpar_rewriter *rewriter);
 void hp_rewriter_deliver_comment(hpar_rewriter *rewriter, const hp_comment_place *place);

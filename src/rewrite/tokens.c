@@ -3,6 +3,7 @@
 #include "base/atom.h"
 #include "base/bytes.h"
 #include "base/process.h"
+#include "rewrite/readable.h"
 #include "rewrite/speculation.h"
 #include "rewrite/urls.h"
 #include "tokenizer/parts.h"
@@ -194,6 +195,10 @@ static void deliver_parts(hpar_rewriter *r, const char *to) {
 static bool take_text(hpar_rewriter *r) {
   const char *from = r->scanner.event.from, *to = r->scanner.event.to;
   if (hp_speculates(r) && r->running.texts && to == r->scanner.end) { /* the text may continue */
+    r->scanner.at = from;
+    return false;
+  }
+  if (r->running.across && !hp_run_is_complete(r, from)) {
     r->scanner.at = from;
     return false;
   }

@@ -11,19 +11,21 @@
 /*** their memory ***/
 
 void hp_units_open(hpar_rewriter *r) {
-  if (r->units) return;
-  r->units = hp_allocate_zeroed(sizeof *r->units);
+  if (!r->units) r->units = hp_allocate_zeroed(sizeof *r->units);
   if (!r->units) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
+  hp_runs_open(r);
 }
 
 void hp_units_close(hpar_rewriter *r) {
   hp_units *u = r->units;
   if (!u) return;
-  hp_bytes *buffers[] = {&u->piece.before,  &u->piece.after,         &u->piece.replacement, &u->comment.before,
-                         &u->comment.after, &u->comment.replacement, &u->comment.text,      &u->find_text};
+  hp_bytes *buffers[] = {&u->piece.before,   &u->piece.after,   &u->piece.replacement,
+                         &u->comment.before, &u->comment.after, &u->comment.replacement,
+                         &u->comment.text,   &u->find_text,     &u->run_text};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
   hp_free(u->finds);
   hp_free(u->later);
+  hp_runs_close(u);
   hp_urls_close(u->urls);
   hp_free(u);
 }
@@ -31,7 +33,7 @@ void hp_units_close(hpar_rewriter *r) {
 size_t hp_units_memory(const hpar_rewriter *r) {
   const hp_units *u = r->units;
   if (!u) return 0;
-  return sizeof *u + hp_urls_memory(u->urls) + u->piece.before.capacity + u->piece.after.capacity +
+  return sizeof *u + hp_runs_memory(u) + hp_urls_memory(u->urls) + u->piece.before.capacity + u->piece.after.capacity +
          u->piece.replacement.capacity + u->comment.before.capacity + u->comment.after.capacity +
          u->comment.replacement.capacity + u->comment.text.capacity + u->find_text.capacity +
          (u->find_capacity + (size_t)u->later_capacity) * sizeof *u->finds;
@@ -94,16 +96,17 @@ void hp_units_begin_finds(hpar_rewriter *r) {
 
 void hp_units_end_finds(hpar_rewriter *r) { merge_finds(r, r->units->earlier_count); }
 
-void hp_units_add_find(hpar_rewriter *r, uint64_t from, uint64_t to, hpar_string by, hpar_content format,
+bool hp_units_add_find(hpar_rewriter *r, uint64_t from, uint64_t to, hpar_string by, hpar_content format,
                        bool in_section) {
   hp_units *u = r->units;
   while (u->earlier < u->earlier_count && u->finds[u->earlier].to <= from) u->earlier++;
-  if (u->earlier < u->earlier_count && u->finds[u->earlier].from < to) return;
+  if (u->earlier < u->earlier_count && u->finds[u->earlier].from < to) return false;
   hp_grow(&u->finds, &u->find_capacity, u->find_count + 1, &r->unwind);
   const uint32_t text = u->find_text.length;
   const hp_place_kind place = in_section ? HP_PLACE_RAW : place_in(&u->piece, format);
-  if (!hp_encode(&u->find_text, by.bytes, by.length, place, hp_rewriter_target(r), &r->unwind)) return;
+  if (!hp_encode(&u->find_text, by.bytes, by.length, place, hp_rewriter_target(r), &r->unwind)) return false;
   u->finds[u->find_count++] = (hp_find){from, to, text, u->find_text.length - text};
+  return true;
 }
 
 /* Returns the text to find in the page's encoding. No bytes: it lacks one of the characters. */
@@ -120,9 +123,10 @@ static hpar_string encode_wanted(hpar_rewriter *r, hpar_string wanted) {
 }
 
 /* Adds the places of the action's text, except those that earlier actions have in part. */
-static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hpar_action *a) {
+static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hp_rule *rule, const hpar_action *a) {
   const hpar_string wanted = encode_wanted(r, a->value);
   if (!wanted.bytes) return;
+  if (rule->given.across_tags && hp_find_in_run(r, rule, a, wanted)) return;
   hp_readable text;
   hp_readable_open(&text, r, t);
   const char *at = text.bytes, *end = at + text.length;
@@ -163,7 +167,7 @@ static hpar_status call_text(void *shown, const void *rule) {
   return given->text(shown, given->context);
 }
 
-static hpar_status act_on_text(hp_text_piece *t, const hpar_action *a) {
+static hpar_status act_on_text(hp_text_piece *t, const hp_rule *rule, const hpar_action *a) {
   const char *content = a->value.bytes;
   size_t length = a->value.length;
   switch (a->kind) {
@@ -174,7 +178,7 @@ static hpar_status act_on_text(hp_text_piece *t, const hpar_action *a) {
       return hpar_text_piece_insert(&t->shown, HPAR_WHERE_REPLACE, content, length, a->format);
     case HPAR_ACTION_REMOVE: return hpar_text_piece_remove(&t->shown);
     default:
-      if (hp_find_places(a->name) & t->rewriter->text.place) find_all(t->rewriter, t, a);
+      if (hp_find_places(a->name) & t->rewriter->text.place) find_all(t->rewriter, t, rule, a);
       return HPAR_OK;
   }
 }
@@ -339,7 +343,7 @@ void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     for (size_t k = 0; k < rule->given.action_count; k++) {
       if (in_sheet && hp_is_url_action(&rule->actions[k])) hp_urls_edit_sheet(r, rule, &rule->actions[k]);
       if (rule->actions[k].unit != HPAR_UNIT_TEXT) continue;
-      hpar_status status = act_on_text(t, &rule->actions[k]);
+      hpar_status status = act_on_text(t, rule, &rule->actions[k]);
       if (status != HPAR_OK && status != HPAR_ERROR_ARGUMENT) hp_rewriter_fail(r, status, NULL);
     }
     if (in_sheet && rule->given.url) hp_urls_edit_sheet(r, rule, NULL);

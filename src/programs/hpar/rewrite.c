@@ -18,6 +18,7 @@ enum {
   IN,
   LIMIT,
   IMPLIED,
+  ACROSS_TAGS,
   RULES,
   OUTPUT,
   IN_PLACE,
@@ -59,6 +60,8 @@ static const hp_option options[] = {
      "where the --find before it looks: text (default), script, style, title, comment,\nor all; a list"},
     {ACTION + HPAR_ACTION_PREFIX_URLS, "prefix-urls", "PATH", "insert PATH before each URL that begins with one /"},
     {ACTION + HPAR_ACTION_REBASE_URLS, "rebase", "URL", "make each URL absolute; URL is that of the page"},
+    {ACROSS_TAGS, "across-tags", NULL,
+     "each --find of this rule also finds a text around inline tags, as ab in\na<b>b</b>"},
     {TEXT, "text", NULL, "the contents of this rule are text, not HTML"},
     {LIMIT, "limit", "N", "the rule ends after N elements"},
     {IMPLIED, "implied", NULL, "the rule also matches elements without a tag"},
@@ -181,6 +184,7 @@ static int take_action(request *r, hp_arguments *arguments, hpar_action_kind kin
 static int take_rule_option(request *r, const hp_arguments *arguments, int id) {
   if (!r->rule) return hp_bad_usage(&command, "--%s needs a rule: -s SELECTOR before it", arguments->option->name);
   if (id == TEXT) r->is_text = true;
+  if (id == ACROSS_TAGS) r->rule->rule.across_tags = true;
   if (id == IMPLIED) r->rule->rule.implied = true;
   if (id == LIMIT && !hp_value_number(arguments, 1, UINT64_MAX, &r->rule->rule.limit)) return HP_EXIT_USAGE;
   return -1;
@@ -230,6 +234,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
     case DOCUMENT: return begin_rule(r, NULL);
     case TEXT:
     case LIMIT:
+    case ACROSS_TAGS:
     case IMPLIED: return take_rule_option(r, arguments, id);
     case IN: return take_places(r, arguments->value);
     case RULES: return take_rules_file(r, arguments->value);

@@ -192,6 +192,7 @@ static hpar_status read_field(reading *in, const char *key, json_object *value) 
   if (!strcmp(key, "select")) return read_name(in, value, &in->rule->rule.selector);
   if (!strcmp(key, "limit")) return read_limit(in, value);
   if (!strcmp(key, "implied")) return read_switch(in, value, &in->rule->rule.implied);
+  if (!strcmp(key, "across-tags")) return read_switch(in, value, &in->rule->rule.across_tags);
   if (!strcmp(key, "pieces")) return read_switch(in, value, &in->rule->rule.text_pieces);
   for (unsigned unit = HPAR_UNIT_TEXT; unit <= HPAR_UNIT_INSTRUCTION; unit++)
     if (!strcmp(key, hp_edit_unit_name((hpar_unit)unit))) return read_unit(in, (hpar_unit)unit, value);
