@@ -13,6 +13,13 @@ typedef struct collector {
   bool failed;
 } collector;
 
+/* Puts `value` under a key that is made once for all links, and drops the reference to it. */
+static bool put(PyObject *dict, PyObject *key, PyObject *value) {
+  bool fine = value && !PyDict_SetItem(dict, key, value);
+  Py_XDECREF(value);
+  return fine;
+}
+
 static bool put_string(PyObject *dict, const char *key, hpar_string s) {
   return hp_py_put(dict, key, s.bytes ? hp_py_string(s) : Py_NewRef(Py_None));
 }
@@ -56,21 +63,32 @@ static hpar_status keep_link(const hpar_link *link, void *context) {
 }
 
 /* Makes the dict of the link at `at`, and returns the end of the link; NULL: an exception. */
-static const char *append_link(collector *c, const char *at) {
-  static const char *const names[] = {"attribute", "value", "url"};
+static const char *append_link(collector *c, PyObject *const *keys, const char *at) {
   link_record record;
   memcpy(&record, at, sizeof record);
   at += sizeof record;
   PyObject *d = PyDict_New();
-  bool fine = d && hp_py_put(d, "element", hp_py_new_node(c->document, record.element));
+  bool fine = d && put(d, keys[3], hp_py_new_node(c->document, record.element));
   for (int i = 0; i < 3; i++) {
     const bool exists = record.lengths[i] != SIZE_MAX;
     const hpar_string s = {exists ? at : NULL, exists ? record.lengths[i] : 0};
-    fine = fine && put_string(d, names[i], s);
+    fine = fine && put(d, keys[i], exists ? hp_py_string(s) : Py_NewRef(Py_None));
     at += s.length;
   }
   if (record.host_not_converted) fine = fine && hp_py_put(d, "host_not_converted", PyBool_FromLong(1));
   return append(c, d, fine) ? at : NULL;
+}
+
+static PyObject *make_links(hp_py_document *document, const hp_py_buffer *buffer, hpar_status status) {
+  static const char *const names[] = {"attribute", "value", "url", "element"};
+  PyObject *keys[4] = {NULL};
+  collector c = {document, PyList_New(0), false};
+  for (int i = 0; i < 4 && !c.failed; i++) c.failed = !(keys[i] = PyUnicode_FromString(names[i]));
+  const char *at = buffer->bytes;
+  for (const char *end = at + buffer->length; c.list && !c.failed && !status && at && at < end;)
+    at = append_link(&c, keys, at);
+  for (int i = 0; i < 4; i++) Py_XDECREF(keys[i]);
+  return c.list ? finish(&c, status, "url must be a valid absolute URL") : NULL;
 }
 
 PyObject *hp_py_links(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
@@ -81,17 +99,13 @@ PyObject *hp_py_links(hp_py_document *document, hpar_node top, PyObject *const *
   if (!hp_py_arguments(&signature, arguments, count, keywords, &url)) return NULL;
   hpar_link_options options = {HPAR_LINK_OPTIONS_INIT};
   if (url && url != Py_None && !(options.document_url = PyUnicode_AsUTF8AndSize(url, NULL))) return NULL;
-  collector c = {document, PyList_New(0), false};
-  if (!c.list) return NULL;
   links l = {{NULL, 0, 0}, HPAR_OK};
   PyThreadState *saved = hp_py_begin_read(document);
   hpar_status status = hpar_links(document->tree, top, &options, keep_link, &l);
   hp_py_end_read(document, saved);
-  if (!status) status = l.status;
-  const char *at = l.buffer.bytes;
-  for (const char *end = at + l.buffer.length; !status && at && at < end;) at = append_link(&c, at);
+  PyObject *list = make_links(document, &l.buffer, status ? status : l.status);
   free(l.buffer.bytes);
-  return finish(&c, status, "url must be a valid absolute URL");
+  return list;
 }
 
 static bool put_flags(PyObject *dict, unsigned flags) {
