@@ -227,11 +227,33 @@ static void check_ends(void) {
   CHECK(deep.memory_bytes < FIXED + 512 * deep.depth);
 }
 
+/* A text of any length and a run of texts need memory for max_text bytes: sixteen times as much. */
+static void check_long_texts(void) {
+  enum { COUNT = 100000, BOUND = 16 * (64 << 10) };
+  static const char *const each[] = {"a&amp;", "a<i>b</i>", "</>a&lt;", "<<"};
+  const hpar_action find = {
+      .unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"a&b", 3}, .replacement = {"x", 1}};
+  for (size_t i = 0; i < 2 * sizeof each / sizeof *each; i++) {
+    const hpar_rule rule = {HPAR_RULE_INIT, .actions = &find, .action_count = 1, .across_tags = i % 2};
+    hpar_rules *compiled = compile(&rule);
+    buffer text = {0};
+    buffer_text(&text, "<p>");
+    for (int k = 0; k < COUNT; k++) buffer_text(&text, each[i / 2]);
+    for (size_t piece = 1000; piece <= text.length; piece *= 100) {
+      hpar_rewrite_stats stats = rewrite(compiled, &text, piece);
+      check_bound(each[i / 2], "a&b", &stats, FIXED_BYTES + BOUND);
+    }
+    buffer_free(&text);
+    hpar_rules_destroy(compiled);
+  }
+}
+
 int main(void) {
   check_pages();
   check_open_elements();
   check_long_tags();
   check_long_names();
   check_ends();
+  check_long_texts();
   return check_report();
 }

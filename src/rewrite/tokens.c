@@ -42,6 +42,7 @@ static void deliver_long(hpar_rewriter *r, uint64_t position) {
     const char *whole = whole_upto(r, from, part);
     if (is_sheet(r)) whole = hp_urls_boundary(r, from, whole);
     hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
+    if (!r->token.is_tag) hp_scratch_clear(&r->scratch);
   }
 }
 
