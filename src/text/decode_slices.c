@@ -2,20 +2,178 @@
  * checkpoints; the slices are then moved together. A slice that is ASCII is not decoded: the source
  * is copied to its place, as soon as some other slice is not ASCII. */
 
-#include "text/decode_slice.h"
+#include "text/decode_slices.h"
 
 #include "base/memory.h"
+#include "text/encoding/decoder.h"
 
 #include <hpar/parse.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+typedef unsigned char byte;
+
+/*** one slice ***/
+
+/* A part of the source, and where its text and its checkpoints go. */
+typedef struct text_slice {
+  const unsigned char *begin, *end;
+  char *place, *limit; /* the memory for the text */
+  const char *text;    /* the decoded text, or source that is ASCII */
+  size_t length;
+  hp_checkpoint *room;        /* the memory for most_checkpoints */
+  hp_checkpoint *checkpoints; /* offsets are those from `text` */
+  size_t checkpoint_count;
+  hpar_status status;
+  bool is_saturated; /* the text did not fit */
+} text_slice;
+
+const char *hp_skip_ascii(const char *at, const char *end) {
+#if defined(__SSE2__)
+  for (; end - at >= 64; at += 64) {
+    const __m128i *part = (const __m128i *)(const void *)at;
+    __m128i low = _mm_or_si128(_mm_loadu_si128(part), _mm_loadu_si128(part + 1));
+    __m128i high = _mm_or_si128(_mm_loadu_si128(part + 2), _mm_loadu_si128(part + 3));
+    if (_mm_movemask_epi8(_mm_or_si128(low, high))) break;
+  }
+#endif
+  while (end - at >= 32) {
+    uint64_t part[4];
+    memcpy(part, at, sizeof part);
+    if ((part[0] | part[1] | part[2] | part[3]) & UINT64_C(0x8080808080808080)) break;
+    at += 32;
+  }
+  while (at < end && (byte)*at < 0x80) at++;
+  return at;
+}
+
+/* Returns the first place from `at` on where a decoder that started at `begin` has no state.
+ * Requires: `begin` < `at`. */
+static const byte *slice_end(const hp_encoding *encoding, const byte *begin, const byte *at, const byte *end) {
+  switch (encoding->kind) {
+    case HP_ENCODING_SINGLE_BYTE:
+    case HP_ENCODING_X_USER_DEFINED: return at;
+    case HP_ENCODING_UTF16LE:
+    case HP_ENCODING_UTF16BE: {
+      int high = encoding->kind == HP_ENCODING_UTF16LE;
+      at -= (at - begin) & 1;
+      while (end - at > 1 && (at[high] & 0xFC) == 0xDC) at += 2; /* maybe a low surrogate */
+      return at;
+    }
+    case HP_ENCODING_GB18030:
+    case HP_ENCODING_BIG5:
+    case HP_ENCODING_EUC_JP:
+    case HP_ENCODING_SHIFT_JIS:
+    case HP_ENCODING_EUC_KR:
+      while (at < end && at[-1] >= '0') at++; /* no code has a lower byte after its first */
+      return at;
+    default: return end;
+  }
+}
+
+/* Returns the memory that the longest possible text takes. */
+static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end) {
+  return 3 * (end - begin) + HP_DECODER_SLACK;
+}
+
+/* Returns the maximal number of checkpoints of a slice. A stretch is shorter by up to three bytes
+ * where a character would straddle its end. */
+static size_t most_checkpoints(const text_slice *s) {
+  return (size_t)(s->end - s->begin) / (HP_CHECKPOINT_BYTES - HP_DECODER_WAITING) + 2;
+}
+
+static const byte *stretch_end(const byte *at, const byte *end) {
+  return end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : end;
+}
+
+/* Writes the checkpoints of ASCII. Returns their number. */
+static size_t note_ascii(hp_checkpoint *to, const byte *at, const byte *end, const byte *source) {
+  size_t count = 0;
+  for (const byte *begin = at; at < end; at = stretch_end(at, end))
+    to[count++] = (hp_checkpoint){(uint32_t)(at - begin), (uint32_t)(at - source), 0};
+  return count;
+}
+
+/* Makes the ASCII source of the slice its text. `source` is the beginning of the whole source, here
+ * and below. */
+static void take_ascii(text_slice *s, const byte *source) {
+  s->text = (const char *)s->begin;
+  s->length = (size_t)(s->end - s->begin);
+  s->checkpoints = s->room;
+  s->checkpoint_count = note_ascii(s->room, s->begin, s->end, source);
+}
+
+/* Decodes the slice to a text that begins at `place`. The text is at most `most` bytes long. */
+static void decode_forward(text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
+                           hp_unit_steps *steps) {
+  const byte *at = s->begin;
+  char *out = s->place;
+  size_t count = 0;
+  hp_decoder d;
+  s->status = hp_decoder_open(&d, encoding);
+  while (s->status == HPAR_OK) {
+    s->room[count++] = (hp_checkpoint){(uint32_t)(out - s->place), (uint32_t)(at - source), d.state};
+    const byte *stop = stretch_end(at, s->end);
+    s->is_saturated = s->limit - out < most_text(at, stop);
+    if (s->is_saturated) break;
+    at = d.decode(&d, at, stop, stop == s->end, &out);
+    if (out - s->place > most) s->status = HPAR_ERROR_TOO_LARGE;
+    if (at == s->end) break;
+    hp_note_step(steps);
+  }
+  s->text = s->place;
+  s->length = (size_t)(out - s->place);
+  s->checkpoints = s->room;
+  s->checkpoint_count = count;
+}
+
+/* Decodes a slice of a single-byte encoding from the end to the beginning. */
+static void decode_backward(text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
+                            hp_unit_steps *steps) {
+  size_t first = most_checkpoints(s), last = first;
+  const byte *end = s->end;
+  char *out = s->limit;
+  hp_decoder d;
+  s->status = hp_decoder_open(&d, encoding);
+  while (end > s->begin && s->status == HPAR_OK) {
+    const byte *at = end - s->begin > HP_CHECKPOINT_BYTES ? end - HP_CHECKPOINT_BYTES : s->begin;
+    s->is_saturated = out - s->place < most_text(at, end);
+    if (s->is_saturated) break;
+    out = hp_decode_single_byte_backward(&d, at, end, out);
+    end = at;
+    s->room[--first] = (hp_checkpoint){(uint32_t)(out - s->limit), (uint32_t)(at - source), 0};
+    if (s->limit - out > most) s->status = HPAR_ERROR_TOO_LARGE;
+    hp_note_step(steps);
+  }
+  s->text = out;
+  s->length = (size_t)(s->limit - out);
+  s->checkpoints = s->room + first;
+  s->checkpoint_count = last - first;
+  for (size_t i = first; i < last; i++) s->room[i].offset += (uint32_t)s->length;
+}
+
+/* Decodes the slice to a text that ends at `limit`. */
+static void decode_to_limit(text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
+                            hp_unit_steps *steps) {
+  if (encoding->kind == HP_ENCODING_SINGLE_BYTE) {
+    decode_backward(s, encoding, source, most, steps);
+  } else {
+    decode_forward(s, encoding, source, most, steps);
+    s->text = memmove(s->limit - s->length, s->text, s->length);
+  }
+}
+
+/*** all slices ***/
 
 enum { NEAR = 2 << 10 };
 
 /* A slice, and where its text goes: offsets are those from `text` of all slices. */
 typedef struct slice {
-  hp_text_slice of;
+  text_slice of;
   uint32_t high;      /* bytes of the samples that are not ASCII */
   uint32_t offset;    /* of the text in the whole one, after place_slice */
   bool ends_at_limit; /* the text ends at the limit, where that of the next slice begins */
@@ -52,7 +210,7 @@ static void drop_decoding(void *job) {
 }
 
 /* Returns whether the slice is ASCII. Looks at the whole slice, or until some slice is not. */
-static bool is_ascii_slice(decoding *all, const hp_text_slice *s, bool whole, hp_unit_steps *steps) {
+static bool is_ascii_slice(decoding *all, const text_slice *s, bool whole, hp_unit_steps *steps) {
   enum { STEP = 4 << 10 };
   const char *at = (const char *)s->begin, *end = (const char *)s->end;
   while (at < end) {
@@ -81,9 +239,9 @@ static void decode_slice(void *job, size_t i, unsigned thread, hp_unit_steps *st
   s.is_ascii = all->keeps_ascii && is_ascii_slice(all, &s.of, is_copied, steps);
   s.is_done = is_copied || !s.is_ascii;
   if (!s.is_ascii) {
-    (s.ends_at_limit ? hp_decode_to_limit : hp_decode_forward)(&s.of, all->encoding, all->source, all->most, steps);
+    (s.ends_at_limit ? decode_to_limit : decode_forward)(&s.of, all->encoding, all->source, all->most, steps);
   } else if (is_copied) {
-    hp_take_ascii(&s.of, all->source);
+    take_ascii(&s.of, all->source);
   }
   all->slices[i] = s;
   if (s.is_ascii) atomic_fetch_add_explicit(&all->ascii_slices, 1, memory_order_release);
@@ -130,7 +288,7 @@ static void cut_slices(decoding *all, const unsigned char *at, const hp_slice_ex
     if (i == count || to >= all->end)
       to = all->end;
     else if (to > at)
-      to = hp_slice_end(all->encoding, begin, to, all->end);
+      to = slice_end(all->encoding, begin, to, all->end);
     if (to <= at && i < count) continue;
     all->slices[all->count++] = (slice){.of = {.begin = at, .end = to}};
     at = to;
@@ -142,14 +300,14 @@ static bool make_checkpoints(hp_input *input, decoding *all) {
   enum { LINE = 64 };
   size_t bytes = all->count * sizeof(hp_checkpoints) + LINE;
   for (unsigned i = 0; i < all->count; i++)
-    bytes += hp_most_checkpoints(&all->slices[i].of) * sizeof(hp_checkpoint) + LINE;
+    bytes += most_checkpoints(&all->slices[i].of) * sizeof(hp_checkpoint) + LINE;
   input->checkpoints = hp_allocate(bytes);
   if (!input->checkpoints) return false;
   char *at = (char *)(input->checkpoints + all->count);
   for (unsigned i = 0; i < all->count; i++) {
     at += -(uintptr_t)at & (LINE - 1);
     all->slices[i].of.room = (hp_checkpoint *)(void *)at;
-    at += hp_most_checkpoints(&all->slices[i].of) * sizeof(hp_checkpoint);
+    at += most_checkpoints(&all->slices[i].of) * sizeof(hp_checkpoint);
   }
   return true;
 }
@@ -165,7 +323,7 @@ static unsigned count_beyond_ascii(uint64_t bytes) {
 static ptrdiff_t probable_text(const decoding *all, slice *s) {
   enum { SAMPLES = 256, SAMPLE = 8, MORE = 4 * HP_CHECKPOINT_BYTES };
   const unsigned char *begin = s->of.begin, *end = s->of.end;
-  const ptrdiff_t length = end - begin, most = hp_most_text(begin, end),
+  const ptrdiff_t length = end - begin, most = most_text(begin, end),
                   samples = SAMPLES / (ptrdiff_t)(all->count < 2 ? 2 : all->count), step = length / samples;
   if (step < SAMPLE) return most;
   uint64_t high = 0;
@@ -194,7 +352,7 @@ static void place_slices(decoding *all, char *at, bool surely) {
     s->of.place = all->begins[i] = at;
     bool is_sampled = all->count > 2 || (all->count == 2 && !i);
     ptrdiff_t probable = is_sampled ? probable_text(all, s) : 0;
-    at += surely || i + 1 == all->count ? hp_most_text(s->of.begin, s->of.end) : probable;
+    at += surely || i + 1 == all->count ? most_text(s->of.begin, s->of.end) : probable;
     s->of.limit = at;
     s->is_done = s->is_ascii = s->is_moved = false;
   }

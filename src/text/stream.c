@@ -5,7 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "text/decode_slice.h"
+#include "text/decode_slices.h"
+#include "text/encoding/decoder.h"
 #include "text/scan/scan.h"
 
 #include <hpar/parse.h>
