@@ -6,7 +6,7 @@
  * half composes the node. Therefore the nodes of a level are composed in parallel. The first chunk
  * of its right half identifies a node. */
 
-#include "drivers/parallel/config.h"
+#include "drivers/parallel/team.h"
 
 extern const hp_merge_order hp_merge_tree;
 

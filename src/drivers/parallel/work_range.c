@@ -1,7 +1,6 @@
-#include "drivers/parallel/work_range.h"
+#include "drivers/parallel/team.h"
 
 #include "base/memory.h"
-#include "drivers/parallel/team.h"
 
 #include <string.h>
 
