@@ -458,26 +458,26 @@ INLINE const byte *decode_iso_2022_jp(hp_decoder *d, const byte *at, const byte 
 // clang-format off
 HP_DECODER(single_byte) HP_DECODER(x_user_defined) HP_DECODER(replacement) HP_DECODER(utf16le) HP_DECODER(utf16be) HP_DECODER(utf8)
 HP_DECODER(gb18030) HP_DECODER(big5) HP_DECODER(euc_jp) HP_DECODER(shift_jis) HP_DECODER(euc_kr) HP_DECODER(iso_2022_jp)
-    // clang-format on
 
-    /* The decoder of each kind of encoding, and its indices. */
-    static const struct {
+/* The decoder of each kind of encoding, and its indices. */
+static const struct {
   hp_decode decode;
   uint8_t index, second; /* + 1; 0: none */
 } kinds[] = {
-    [HP_ENCODING_UTF8] = {hp_decode_utf8},
-    [HP_ENCODING_UTF16LE] = {hp_decode_utf16le},
-    [HP_ENCODING_UTF16BE] = {hp_decode_utf16be},
-    [HP_ENCODING_REPLACEMENT] = {hp_decode_replacement},
-    [HP_ENCODING_X_USER_DEFINED] = {hp_decode_x_user_defined},
-    [HP_ENCODING_SINGLE_BYTE] = {hp_decode_single_byte},
-    [HP_ENCODING_GB18030] = {hp_decode_gb18030, HP_INDEX_GB18030 + 1},
-    [HP_ENCODING_BIG5] = {hp_decode_big5, HP_INDEX_BIG5 + 1},
+    [HP_ENCODING_UTF8] = {.decode = hp_decode_utf8},
+    [HP_ENCODING_UTF16LE] = {.decode = hp_decode_utf16le},
+    [HP_ENCODING_UTF16BE] = {.decode = hp_decode_utf16be},
+    [HP_ENCODING_REPLACEMENT] = {.decode = hp_decode_replacement},
+    [HP_ENCODING_X_USER_DEFINED] = {.decode = hp_decode_x_user_defined},
+    [HP_ENCODING_SINGLE_BYTE] = {.decode = hp_decode_single_byte},
+    [HP_ENCODING_GB18030] = {.decode = hp_decode_gb18030, .index = HP_INDEX_GB18030 + 1},
+    [HP_ENCODING_BIG5] = {.decode = hp_decode_big5, .index = HP_INDEX_BIG5 + 1},
     [HP_ENCODING_EUC_JP] = {hp_decode_euc_jp, HP_INDEX_JIS0208 + 1, HP_INDEX_JIS0212 + 1},
-    [HP_ENCODING_ISO_2022_JP] = {hp_decode_iso_2022_jp, HP_INDEX_JIS0208 + 1},
-    [HP_ENCODING_SHIFT_JIS] = {hp_decode_shift_jis, HP_INDEX_JIS0208 + 1},
-    [HP_ENCODING_EUC_KR] = {hp_decode_euc_kr, HP_INDEX_EUC_KR + 1},
+    [HP_ENCODING_ISO_2022_JP] = {.decode = hp_decode_iso_2022_jp, .index = HP_INDEX_JIS0208 + 1},
+    [HP_ENCODING_SHIFT_JIS] = {.decode = hp_decode_shift_jis, .index = HP_INDEX_JIS0208 + 1},
+    [HP_ENCODING_EUC_KR] = {.decode = hp_decode_euc_kr, .index = HP_INDEX_EUC_KR + 1},
 };
+// clang-format on
 
 hpar_status hp_decoder_open(hp_decoder *d, const hp_encoding *encoding) {
   const unsigned index = kinds[encoding->kind].index, second = kinds[encoding->kind].second;
