@@ -113,8 +113,7 @@ typedef struct hpar_error {
   hpar_status status;
   uint64_t offset; /* of the problem in a text that the caller gave, as a selector; otherwise 0 */
   size_t item;     /* of the refused action of a rule, or element of an array; otherwise SIZE_MAX */
-  /* a sentence without a full stop: the argument, its value, and what is accepted. It is UTF-8: `?`
-   * replaces other bytes of the caller's strings */
+  /* the argument, its value, and what is accepted. `?` replaces bytes that are not UTF-8 */
   char text[256];
 } hpar_error;
 
@@ -215,8 +214,7 @@ HPAR_API hpar_node hpar_node_previous(const hpar_document *document, hpar_node n
 /* Returns the fragment with the contents of an HTML template element. */
 HPAR_API hpar_node hpar_node_template_contents(const hpar_document *document, hpar_node node);
 /* Returns the node after `node` in tree order within the subtree of `top`, and HPAR_NO_NODE after
- * the last. `node` must be `top` or below it. The walk does not enter template contents. It takes
- * constant amortised time and no stack. */
+ * the last. `node` is `top` or below it. It skips template contents. Amortised time: constant. */
 HPAR_API hpar_node hpar_node_walk(const hpar_document *document, hpar_node top, hpar_node node);
 
 HPAR_API size_t hpar_node_attribute_count(const hpar_document *document, hpar_node element);

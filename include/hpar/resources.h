@@ -15,8 +15,7 @@
  * Standard, and those that are left out. The contents of template elements have none, except those
  * of a declarative shadow root. All strings are values as they are in the document, except that
  * URLs of imports up to 4096 bytes have no escapes. The caller resolves URLs, chooses among
- * `srcset`, and evaluates `media`. A link, style or source with `media` "not all" has no
- * resource. */
+ * `srcset`, and evaluates `media`. A link, style or source with `media` "not all" has none. */
 
 #include <hpar/node.h>
 
@@ -74,8 +73,7 @@ typedef struct hpar_resource {
   hpar_resource_kind kind;
   unsigned flags;
   hpar_node element;
-  /* the picture element around an image, or the audio or video element around a source element.
-   * Resources with the same one are alternatives */
+  /* around an image or a source: the picture, audio or video, whose resources are alternatives */
   hpar_node picture;
   hpar_string url;
   hpar_string srcset, sizes; /* image, and preload of an image: the candidates */
@@ -167,8 +165,7 @@ typedef struct hpar_link_list {
   size_t count;
   const hpar_link *links;
 } hpar_link_list;
-/* Returns the links that hpar_links reports, in its order; NULL after a failure. The list owns the
- * strings `url`. hpar_list_destroy frees it. */
+/* Returns the links that hpar_links reports; NULL after a failure. hpar_list_destroy frees all. */
 HPAR_API hpar_link_list *hpar_links_all(const hpar_document *document, hpar_node top, const hpar_link_options *options,
                                         hpar_error *error);
 

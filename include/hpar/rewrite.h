@@ -174,8 +174,7 @@ HPAR_API bool hpar_element_removed(const hpar_element *element);
 /* Returns the number of open elements that are ancestors. */
 HPAR_API uint32_t hpar_element_depth(const hpar_element *element);
 
-/* Sets an attribute. Only the bytes of the value change, and they keep the page's quotes. A new
- * attribute follows the last one. */
+/* Sets an attribute: only its value's bytes change, in the page's quotes. A new one is last. */
 HPAR_API hpar_status hpar_element_set(hpar_element *element, const char *name, const char *value, size_t length);
 /* Removes an attribute, if the element has it. "*" in the name is any text, as in "on*". */
 HPAR_API hpar_status hpar_element_unset(hpar_element *element, const char *name);
@@ -240,9 +239,8 @@ typedef enum hpar_action_kind {
   HPAR_ACTION_REBASE_URLS       /* elements only: makes URLs absolute; `value`: URL of the page */
 } hpar_action_kind;
 
-/* <!--[if IE]>HTML<![endif]--> is one conditional comment. Where both marks are on their own, as in
- * <!--[if !IE]><!-->, each is one. UNWRAP leaves the HTML, which rules do not see. All of them are
- * comments, too; instructions are not.
+/* <!--[if IE]>HTML<![endif]--> is one conditional comment, and a mark alone, as <!--[if !IE]><!-->,
+ * is one, too. UNWRAP leaves the HTML, which rules do not see. Actions for comments see them also.
  *
  * FIND compares decoded text: "R&D" finds "R&amp;D". `name` lists where it looks, of the words
  * text, script, style, title, comment and all; NULL is "text", which is what a reader sees.
@@ -288,12 +286,12 @@ typedef struct hpar_rule {
    * thread, in any order, at the same time, and more than once. They depend on their object and on
    * constant data only, and call no function of a rewriter. See docs/guides/rewrite.md */
   bool pure;
+  /* FIND in visible text also finds "ab" in a<b>b</b>, around inline tags and comments, within
+   * `max_text` bytes. It replaces the first piece, and removes the others. Tags stay. One thread
+   * rewrites. Not with `limit`, `text_pieces` or callbacks but `found` */
+  bool across_tags;
   hpar_found_callback found; /* for each element that matches, in document order */
   hpar_url_callback url;     /* for each URL of elements that match, after `element` */
-  /* FIND of visible text also finds a text around inline tags and comments, as "ab" in a<b>b</b>,
-   * within `max_text` bytes. Its first piece is replaced, the others are removed, and tags stay.
-   * Not with `limit`, `text_pieces` or callbacks but `found`. One thread rewrites */
-  bool across_tags;
 } hpar_rule;
 #define HPAR_RULE_INIT HPAR_SIZED(hpar_rule)
 
@@ -302,8 +300,7 @@ HPAR_API hpar_status hpar_rules_create(hpar_rules **rules);
  * `error->offset` is in the selector, and `error->item` is the number of an action, if one of them
  * is the cause. After a failure the set is as before. */
 HPAR_API hpar_status hpar_rules_add(hpar_rules *rules, const hpar_rule *rule, hpar_error *error);
-/* Makes the rules ready for rewriters. No rule can be added afterwards. A second call does nothing.
- * After a failure nothing has changed. */
+/* Makes the rules ready for rewriters, and complete. A failure or a second call changes nothing. */
 HPAR_API hpar_status hpar_rules_compile(hpar_rules *rules);
 /* Frees the rules, after the last stream between begin and finish with them. */
 HPAR_API void hpar_rules_destroy(hpar_rules *rules);

@@ -58,8 +58,7 @@ HPAR_API uint32_t hpar_selectors_count(const hpar_selectors *selectors);
 typedef struct hpar_select_options {
   size_t size;    /* HPAR_SELECT_OPTIONS_INIT sets it */
   hpar_mode mode; /* HPAR_MODE_AUTO: one thread, unless `threads` or `run` is set */
-  /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core, but AUTO uses one without
-   * `run` */
+  /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core; with AUTO, one without `run` */
   unsigned threads;
   /* as in hpar_parallel_options; NULL: the library's threads, which end before it returns */
   hpar_run_callback run;

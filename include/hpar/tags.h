@@ -2,8 +2,7 @@
 #ifndef HPAR_TAGS_H
 #define HPAR_TAGS_H
 
-/* Names of elements as numbers: see hpar_node_tag in hpar/node.h. A number never changes. New tags
- * get higher numbers, so that HPAR_TAGS grows. */
+/* Names of elements as numbers (hpar_node_tag) that never change. HPAR_TAGS grows with new tags. */
 typedef enum hpar_tag {
   HPAR_TAG_NONE = 0, HPAR_TAG_UNKNOWN = 1, HPAR_TAG_HTML = 2, HPAR_TAG_HEAD = 3, HPAR_TAG_TITLE = 4, HPAR_TAG_BASE = 5,
   HPAR_TAG_BASEFONT = 6, HPAR_TAG_BGSOUND = 7, HPAR_TAG_LINK = 8, HPAR_TAG_META = 9, HPAR_TAG_STYLE = 10,
