@@ -335,7 +335,7 @@ static void reuse(void) {
 /* Checks that a worker that has stopped leaves no log of the parse before. It stops at the names of
  * the second page. The tags of the first page are at the same places, and have long logs. */
 static void stopped_worker(void) {
-  static const char *const formats[] = {"<p>%04u", "<n%04u>"};
+  static const char *const formats[] = {"<p q='%04u'>", "<p n%04u=''>"};
   hpar_study study = {HPAR_STUDY_INIT, .cut_policy = "even", .predictor = "oracle"};
   const hpar_options sequential = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
   const hpar_options parallel = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2, .study = &study,
