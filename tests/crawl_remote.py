@@ -84,10 +84,10 @@ def main():
         with open(os.path.join(work, "index"), "w", encoding="utf-8") as file:
             for i in reversed(range(len(pages))):
                 page = pages[i]
-                fields = {"url": page["url"], "mime": "text/html", "mime-detected": ["text/html", "text/plain"][i % 3 == 0], "status": "200",
+                fields = {"digest": "filename", "url": page["url"], "mime": "text/html", "mime-detected": ["text/html", "text/plain"][i % 3 == 0], "status": "200",
                           "length": "10", "offset": str(page["offset"]), "filename": os.path.relpath(page["file"], bucket),
                           "languages": ["eng,deu", "fra"][i % 2]}
-                file.write("key) 20240101000000 %s\n" % json.dumps(fields))
+                file.write("key) 20240101000000 %s\n" % json.dumps(fields).replace('"http', r'"\u0068ttp'))
 
         def crawl(out, *inputs):
             done = subprocess.run([hpar, "crawl", *inputs, "--out", os.path.join(work, out), "--threads", "2", "--fields", "url,date,content",
@@ -110,19 +110,27 @@ def main():
         checks.append(("no ranges", status == 1 and "curl cannot read it; add --resume" in message and b'"units_done":1' in results[0], message))
         status, message, results = crawl("none", address + "ranges/none.warc", os.path.join(bucket, "a.warc"))
         checks.append(("no file", status == 1 and b'"units_done":1' in results[0], message))
-        for base in bucket, address + "ranges", "s3://bucket":
-            out = "index%d" % len(checks)
-            status, message, results = crawl(out, "@" + os.path.join(work, "index"), "--base", base)
-            checks.append(("index of " + base, status == 0 and results[1].splitlines() == local[1].splitlines()[:len(pages)], message))
-        with open(os.path.join(work, "paths"), "w", encoding="utf-8") as file:
-            file.write('key 2024 {"filename": "a.warc", "offset": "-1", "length": "5"}\n')
-        done = subprocess.run([hpar, "crawl", "@" + os.path.join(work, "paths"), "--out", os.path.join(work, "x")], stderr=subprocess.PIPE, text=True)
-        checks.append(("wrong line", done.returncode == 2 and "is no line of an index" in done.stderr, done.stderr))
-        status, message, results = crawl("some", "@" + os.path.join(work, "index"), "--base", bucket, "--mime", "text/plain", "--lang", "deu",
-                                         "--urls", "http*1*")
-        wanted = [page["url"] for i, page in enumerate(pages) if i % 6 == 0 and "1" in page["url"]]
-        found = [json.loads(line)["url"] for line in results[1].splitlines()]
-        checks.append(("filters", status == 0 and wanted and found == wanted, message))
+        def check_index():
+            for base in bucket, address + "ranges", "s3://bucket":
+                out = "index%d" % len(checks)
+                status, message, results = crawl(out, "@" + os.path.join(work, "index"), "--base", base)
+                checks.append(("index of " + base, status == 0 and results[1].splitlines() == local[1].splitlines()[:len(pages)], message))
+            with open(os.path.join(work, "paths"), "w", encoding="utf-8") as file:
+                file.write('key 2024 {"filename": "a.warc", "offset": "-1", "length": "5"}\n')
+            done = subprocess.run([hpar, "crawl", "@" + os.path.join(work, "paths"), "--out", os.path.join(work, "x")], stderr=subprocess.PIPE, text=True)
+            checks.append(("wrong line", done.returncode == 2 and "is no line of an index" in done.stderr, done.stderr))
+            status, message, results = crawl("some", "@" + os.path.join(work, "index"), "--base", bucket, "--mime", "text/plain", "--lang", "deu",
+                                             "--urls", "http*1*")
+            wanted = [page["url"] for i, page in enumerate(pages) if i % 6 == 0 and "1" in page["url"]]
+            found = [json.loads(line)["url"] for line in results[1].splitlines()]
+            checks.append(("filters", status == 0 and wanted and found == wanted, message))
+
+        probe = subprocess.run([hpar, "crawl", "@" + os.path.join(work, "index"), "--out", os.path.join(work, "probe"), "--base", bucket,
+                                "--progress", "none"], stderr=subprocess.PIPE, text=True)
+        if "cannot read an index" in probe.stderr:
+            print("skipped: this build has no json-c")
+        else:
+            check_index()
         server.shutdown()
     for what, fine, message in checks:
         passed += fine
