@@ -22,12 +22,15 @@ void hp_remote_open(hp_remote *r, const char *path, uint64_t position) {
   *r = (hp_remote){.path = path, .position = position, .file = -1};
 }
 
-/* curl fails if the server ignores the position, so that no byte comes twice. */
+/* curl fails if the server ignores the position, so that no byte comes twice. A transfer without a
+ * byte for a minute breaks, too. */
 static void execute_curl(const hp_remote *r) {
   char position[24];
   snprintf(position, sizeof position, "%" PRIu64, r->position);
-  const char *const always[] = {"curl", "--silent", "--fail", "--location", "--globoff", "--output", "-"};
-  const char *arguments[12];
+  const char *const always[] = {"curl", "--silent",      "--fail", "--location",   "--globoff", "--connect-timeout",
+                                "60",   "--speed-limit", "1",      "--speed-time", "60",        "--output",
+                                "-"};
+  const char *arguments[sizeof always / sizeof *always + 5];
   size_t count = sizeof always / sizeof *always;
   memcpy(arguments, always, sizeof always);
   if (r->position) {
