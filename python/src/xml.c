@@ -20,45 +20,20 @@ static bool add(writer *w, const char *bytes, size_t length) { return !hp_py_wri
 typedef enum byte_class { PLAIN, MARKUP, QUOTE, SPACE, CONTROL, HIGH } byte_class;
 
 /* The texts and values of most bytes are PLAIN. HIGH begins U+FFFE and U+FFFF, among others. */
-static const unsigned char classes[256] = {
-    ['\0'] = CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    SPACE,
-    SPACE,
-    ['\v'] = CONTROL,
-    CONTROL,
-    MARKUP,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    ['\x16'] = CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    CONTROL,
-    ['"'] = QUOTE,
-    ['&'] = MARKUP,
-    ['<'] = MARKUP,
-    ['>'] = MARKUP,
-    [0xEF] = HIGH,
-};
+static byte_class class_of(char byte) {
+  const unsigned char c = (unsigned char)byte;
+  if (c > '>') return c == 0xEF ? HIGH : PLAIN;
+  switch (c) {
+    case '\t':
+    case '\n': return SPACE;
+    case '\r':
+    case '&':
+    case '<':
+    case '>': return MARKUP;
+    case '"': return QUOTE;
+    default: return c < ' ' ? CONTROL : PLAIN;
+  }
+}
 
 /* Adds what stands for the character at the start of the bytes. Returns its length, or 0 if memory is
  * short. */
@@ -77,7 +52,7 @@ static size_t add_special(writer *w, const char *bytes, size_t length, byte_clas
 static bool add_text(writer *w, hpar_string s, byte_class escaped) {
   size_t plain = 0, i = 0;
   while (i < s.length) {
-    const byte_class kind = classes[(unsigned char)s.bytes[i]];
+    const byte_class kind = class_of(s.bytes[i]);
     if (kind == PLAIN || (kind > escaped && kind < CONTROL)) {
       i++;
       continue;
@@ -93,7 +68,7 @@ static bool add_text(writer *w, hpar_string s, byte_class escaped) {
  * neighbours. XML has no references there. With `at_end`, `first` must not be the last byte. */
 static bool add_parted(writer *w, hpar_string s, char first, char second, bool at_end) {
   for (size_t i = 0; i < s.length; i++) {
-    const byte_class kind = classes[(unsigned char)s.bytes[i]];
+    const byte_class kind = class_of(s.bytes[i]);
     const bool last = i + 1 == s.length;
     if (kind < CONTROL) {
       if (s.bytes[i] == '\r' ? !ADD(w, "\n") : !add(w, s.bytes + i, 1)) return false;
