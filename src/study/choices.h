@@ -1,8 +1,9 @@
 #ifndef HP_STUDY_CHOICES_H
 #define HP_STUDY_CHOICES_H
 
-/* What a study chooses by name: cut policies, predictors, strategies and drivers. The function of a
- * choice is here if it is short, and otherwise in a file of this folder. */
+/* What a study chooses by name: cut policies, predictors, strategies, an order of merging and
+ * drivers. The function of a choice is in choices.c if it is short, and otherwise in a file of this
+ * folder. */
 
 #include "speculation/cut.h"
 #include "speculation/strategy.h"
@@ -49,6 +50,14 @@ typedef struct hp_named_strategy {
 
 /* The first strategy is the library's own, for a NULL name. */
 const hp_named_strategy *hp_strategy_named(const char *name);
+
+/*** orders of merging ***/
+
+/* The merge tree. The chunks after the first are the leaves. A node of level k stands for up to 2^k
+ * adjacent chunks and composes the logs of its two halves. The thread that completes the second
+ * half composes the node. Therefore the nodes of a level are composed in parallel. The first chunk
+ * of its right half identifies a node. */
+extern const struct hp_merge_order hp_merge_tree;
 
 /*** drivers, which have the structure that a plug-in would have ***/
 

@@ -1,8 +1,7 @@
-#include "study/merge_tree.h"
-
 #include "base/memory.h"
 #include "base/process.h"
 #include "drivers/parallel/team.h"
+#include "study/choices.h"
 
 #include <hpar/study.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "study/custom.h"
 #include "study/driven.h"
 #include "study/judge.h"
-#include "study/merge_tree.h"
 #include "study/pipelined/driver.h"
 #include "study/pipelined/ring.h"
 #endif
