@@ -335,6 +335,7 @@ bool hp_find_in_run(hpar_rewriter *r, const hp_rule *rule, const hpar_action *a,
     run->end = last->from + last->length;
     run->places.count = run->next = 0;
     run->is_refused = false;
+    /* "</>" is in the bytes of a text, but has no characters: it is found within one text only. */
     if (r->units->run_texts.count == 1 || memmem(wanted.bytes, wanted.length, "</>", 3)) {
       run->end = end;
       return false;
