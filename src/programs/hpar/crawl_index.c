@@ -51,7 +51,9 @@ static int add_record(hp_crawl *c, const char *name, uint64_t offset, uint64_t l
   const size_t end = strlen(path);
   const bool packed = end > 3 && !strcmp(path + end - 3, ".gz");
   hp_unit unit = {.format = packed ? HP_UNPACK_GZIP : HP_UNPACK_PLAIN, .first = offset, .last = offset + length};
-  return hp_crawl_add_part(c, path, &unit);
+  const int code = hp_crawl_add_part(c, path, &unit);
+  free(path);
+  return code;
 }
 
 int hp_crawl_add_index_line(hp_crawl *c, const char *line) {
