@@ -1,4 +1,4 @@
-/* Checks many live documents: 100,000 of 10 KB, with all of the address space, with 8 GB, and with
+/* Checks many live documents: 70,000 of 10 KB, with all of the address space, with 8 GB, and with
  * the 39 bits of small ARM systems. The kernel allows 65,530 mappings, so documents must share
  * mappings. Reused documents keep their trees separate, and most parses make no system call for
  * memory.
@@ -25,7 +25,7 @@
 #define SANITIZED 0
 #endif
 
-enum { PAGE_BYTES = 10 << 10, TEXT_BYTES = 180, DOCUMENTS = SANITIZED ? 9000 : 100000, LIVE_LARGE = 20 };
+enum { PAGE_BYTES = 10 << 10, TEXT_BYTES = 180, DOCUMENTS = SANITIZED ? 9000 : 70000, LIVE_LARGE = 20 };
 enum { WHOLE, FED, DECODED, FED_DECODED, AT_FINISH, WAYS };
 
 static char page[PAGE_BYTES + 1];
