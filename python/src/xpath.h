@@ -266,6 +266,8 @@ static inline void hp_xpath_add(hp_xpath_evaluation *e, hp_xpath_set *set, hp_xp
 }
 /* Sorts the set and removes duplicates. */
 void hp_xpath_sort(hp_xpath_evaluation *e, hp_xpath_set *set);
+/* Returns the number of the node in the order of its tree. */
+uint32_t hp_xpath_number_of(hp_xpath_evaluation *e, hp_ref node);
 /* Counts a piece of work, and unwinds if the call is interrupted. */
 void hp_xpath_check(hp_xpath_evaluation *e);
 static inline void hp_xpath_work(hp_xpath_evaluation *e) {

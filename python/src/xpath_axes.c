@@ -5,6 +5,8 @@
 
 #include "dom/value.h"
 
+#include <stdlib.h>
+
 /* Receives the nodes of a step. */
 typedef struct collector {
   hp_xpath_evaluation *e;
@@ -70,11 +72,17 @@ const hp_attribute *hp_xpath_find_attribute(const hp_xpath_evaluation *e, hp_xpa
 
 /*** collecting ***/
 
+/* Returns whether the predicates from index `first` to `end`, which do not depend on the position, hold. */
+static inline bool all_hold(const collector *c, uint32_t first, uint32_t end, hp_xpath_item item) {
+  const uint32_t *predicates = c->e->program->predicates + c->step->predicates;
+  for (uint32_t i = first; i < end; i++)
+    if (!hp_xpath_holds(c->e, predicates[i], item, 1, 1)) return false;
+  return true;
+}
+
 /* Takes a node that has passed the test. Returns false if the step needs no more. */
 static inline bool keep(collector *c, hp_xpath_item item) {
-  const uint32_t *predicates = c->e->program->predicates + c->step->predicates;
-  for (uint32_t i = 0; i < c->plain; i++)
-    if (!hp_xpath_holds(c->e, predicates[i], item, 1, 1)) return true;
+  if (!all_hold(c, 0, c->plain, item)) return true;
   hp_xpath_add(c->e, c->to, item);
   return c->to->count != c->limit;
 }
@@ -284,25 +292,80 @@ static void reverse(hp_xpath_set *set) {
 
 /*** predicates that depend on the position ***/
 
-/* Returns whether the routine is only a number, and sets it. */
-static bool is_constant(const hp_xpath_evaluation *e, uint32_t routine, double *number) {
+/* The positions `first` to `last`, counted from the end of the group with `from_end`. */
+typedef struct places {
+  size_t first, last;
+  bool from_end;
+} places;
+
+static places exact_place(double number, bool from_end) {
+  const bool fits = number >= 1 && number < UINT32_MAX && number == (double)(size_t)number;
+  return fits ? (places){(size_t)number, (size_t)number, from_end} : (places){1, 0, false};
+}
+
+/* Returns the positions for which position() compares with the number. */
+static places compared_places(hp_xpath_operation op, double number) {
+  const bool is_whole = number == (double)(size_t)number;
+  const size_t below = (size_t)number;
+  switch (op) {
+    case HP_OP_EQUAL: return exact_place(number, false);
+    case HP_OP_LESS: return (places){1, is_whole && below ? below - 1 : below, false};
+    case HP_OP_LESS_EQUAL: return (places){1, below, false};
+    case HP_OP_GREATER: return (places){below + 1, SIZE_MAX, false};
+    default: return (places){is_whole && below ? below : below + 1, SIZE_MAX, false};
+  }
+}
+
+/* Returns whether the predicate wants fixed positions, whatever the nodes: [3], [last()], [last() - 1],
+ * [position() < 3] and the like. */
+static bool read_places(const hp_xpath_evaluation *e, uint32_t routine, places *p) {
   const hp_xpath_routine *r = &e->program->routines[routine];
-  if (r->count != 1 || r->code->op != HP_OP_NUMBER) return false;
-  *number = e->program->numbers[r->code->a];
+  const hp_xpath_instruction *i = r->code;
+  const bool is_pair = r->count == 3 && i[1].op == HP_OP_NUMBER;
+  const double number = r->count == 1 && i->op == HP_OP_NUMBER ? e->program->numbers[i->a]
+                        : is_pair                              ? e->program->numbers[i[1].a]
+                                                               : 0;
+  if (r->count == 1 && i->op == HP_OP_NUMBER) {
+    *p = exact_place(number, false);
+  } else if (r->count == 1
+                 ? i->op == HP_OP_LAST
+                 : r->count == 3 && i->op == HP_OP_POSITION && i[1].op == HP_OP_LAST && i[2].op == HP_OP_EQUAL) {
+    *p = (places){1, 1, true};
+  } else if (is_pair && i->op == HP_OP_LAST && i[2].op == HP_OP_SUBTRACT) {
+    *p = exact_place(number + 1, true);
+  } else if (is_pair && i->op == HP_OP_POSITION &&
+             (i[2].op == HP_OP_EQUAL || (i[2].op >= HP_OP_LESS && i[2].op <= HP_OP_GREATER_EQUAL)) && number >= 0 &&
+             number < UINT32_MAX) {
+    *p = compared_places(i[2].op, number);
+  } else {
+    return false;
+  }
   return true;
+}
+
+/* A group of nodes from `begin` to `end`. */
+typedef struct range {
+  size_t begin, end;
+} range;
+
+static range take_places(range group, places p) {
+  const size_t count = group.end - group.begin;
+  const size_t last = p.last < count ? p.last : count, first = p.first - 1 < last ? p.first - 1 : last;
+  if (p.from_end) return (range){group.end - last, group.end - first};
+  return (range){group.begin + first, group.begin + last};
 }
 
 /* Applies the predicates from index `first` on, each to what the one before it has left. */
 static void filter_from(hp_xpath_evaluation *e, const hp_xpath_step *step, uint32_t first, hp_xpath_set *set) {
   for (uint32_t p = first; p < step->count; p++) {
     const uint32_t routine = e->program->predicates[step->predicates + p];
-    double place;
+    const size_t count = set->count;
+    places wanted;
     size_t kept = 0;
-    if (is_constant(e, routine, &place)) {
-      if (place >= 1 && place <= (double)set->count && place == (double)(size_t)place)
-        set->items[kept++] = set->items[(size_t)place - 1];
+    if (read_places(e, routine, &wanted)) {
+      const range r = take_places((range){0, count}, wanted);
+      for (size_t i = r.begin; i < r.end; i++) set->items[kept++] = set->items[i];
     } else {
-      const size_t count = set->count;
       for (size_t i = 0; i < count; i++) {
         hp_xpath_item item = set->items[i];
         if (hp_xpath_holds(e, routine, item, i + 1, count)) set->items[kept++] = item;
@@ -317,31 +380,18 @@ void hp_xpath_filter(hp_xpath_evaluation *e, const hp_xpath_step *step, hp_xpath
   filter_from(e, step, 0, set);
 }
 
-/* Returns the position that the first positional predicate wants, if it is a number: 0 for one that no
- * node has. Otherwise returns SIZE_MAX. */
-static size_t wanted_position(const collector *c) {
-  double place;
-  if (!is_constant(c->e, c->e->program->predicates[c->step->predicates + c->plain], &place)) return SIZE_MAX;
-  return place >= 1 && place < UINT32_MAX && place == (double)(size_t)place ? (size_t)place : 0;
-}
-
 /* Appends what the predicates leave of the nodes from each node of the set. */
 static void step_by_groups(collector *c, const hp_xpath_set *from) {
   hp_xpath_evaluation *e = c->e;
   hp_xpath_set *to = c->to, group = hp_xpath_new_set(e);
-  const size_t wanted = wanted_position(c);
-  const bool is_fixed = wanted != SIZE_MAX;
+  places wanted = {1, SIZE_MAX, false};
+  read_places(e, e->program->predicates[c->step->predicates + c->plain], &wanted);
   c->to = &group;
-  c->limit = is_fixed ? wanted : 0; /* the nodes after the wanted one are not needed */
-  for (size_t i = 0; wanted && i < from->count; i++) {
+  c->limit = wanted.from_end || wanted.last == SIZE_MAX ? 0 : wanted.last; /* the nodes after these are not needed */
+  for (size_t i = 0; wanted.last && i < from->count; i++) {
     group.count = 0;
     walk(c, from->items[i]);
-    if (is_fixed) {
-      if (group.count < wanted) continue;
-      group.items[0] = group.items[wanted - 1];
-      group.count = 1;
-    }
-    filter_from(e, c->step, c->plain + is_fixed, &group);
+    filter_from(e, c->step, c->plain, &group);
     if (is_reverse(c->step->axis)) reverse(&group);
     for (size_t k = 0; k < group.count; k++) hp_xpath_add(e, to, group.items[k]);
     if (c->step->wanted == HP_WANT_ANY && to->count) break;
@@ -519,6 +569,106 @@ static void step_from_one(collector *c, hp_xpath_item item) {
                     c->to->count < 2;
 }
 
+/*** positions on long axes ***/
+
+/* From many nodes, the groups of an axis overlap, so that their nodes would be quadratically many. But
+ * each group is a range of the nodes that any group has. */
+
+enum { MANY = 16 };
+
+static bool is_marked(const marks *m, hp_ref ref) {
+  size_t slot = ref * UINT64_C(0x9E3779B97F4A7C15) >> 20 & m->mask;
+  for (; m->slots && m->slots[slot]; slot = (slot + 1) & m->mask)
+    if (m->slots[slot] == ref) return true;
+  return false;
+}
+
+/* Collects the siblings of the nodes, and sets the range of each. Returns the number of ranges. */
+static size_t find_siblings(collector *c, const hp_xpath_set *from, range *ranges) {
+  const bool forwards = c->step->axis == HP_AXIS_FOLLOWING_SIBLING;
+  marks members = {.slots = NULL}, parents = {.slots = NULL};
+  size_t count = 0;
+  for (size_t i = 0; i < from->count; i++)
+    if (!hp_xpath_attribute(from->items[i])) mark(c->e, &members, hp_xpath_node(from->items[i]));
+  for (size_t i = 0; i < from->count; i++) {
+    const hp_ref parent = hp_xpath_attribute(from->items[i]) ? 0 : parent_of(c->e, hp_xpath_node(from->items[i]));
+    if (!parent || !mark(c->e, &parents, parent)) continue;
+    const size_t begin = c->to->count, first = count;
+    for (hp_ref ref = first_child(node_at(c->e, parent)); ref; ref = node_at(c->e, ref)->next) {
+      const bool is_member = is_marked(&members, ref);
+      hp_xpath_work(c->e);
+      if (is_member && !forwards) ranges[count++] = (range){begin, c->to->count};
+      take(c, ref);
+      if (is_member && forwards) ranges[count++].begin = c->to->count;
+    }
+    for (size_t k = first; forwards && k < count; k++) ranges[k].end = c->to->count;
+  }
+  drop_marks(&members);
+  drop_marks(&parents);
+  return count;
+}
+
+/* The same for the axis `following`. Requires: the nodes are in document order, without attributes. */
+static size_t find_following(collector *c, const hp_xpath_set *from, range *ranges) {
+  hp_xpath_evaluation *e = c->e;
+  step_after(c, from);
+  for (size_t i = 0; i < from->count; i++) {
+    const hp_ref after = hp_node_after(e->base, hp_xpath_node(from->items[i]), 0);
+    const uint32_t number = after ? hp_xpath_number_of(e, after) : 0;
+    range r = {after ? 0 : c->to->count, c->to->count};
+    while (r.begin < r.end) {
+      const size_t middle = r.begin + (r.end - r.begin) / 2;
+      if (hp_xpath_number_of(e, hp_xpath_node(c->to->items[middle])) < number)
+        r.begin = middle + 1;
+      else
+        r.end = middle;
+    }
+    ranges[i] = (range){r.begin, c->to->count};
+    hp_xpath_work(e);
+  }
+  return from->count;
+}
+
+static int compare_ranges(const void *a, const void *b) {
+  const size_t left = ((const range *)a)->begin, right = ((const range *)b)->begin;
+  return (left > right) - (left < right);
+}
+
+/* Returns whether the step only wants fixed positions from many nodes, on an axis with such ranges. */
+static bool has_ranges(const collector *c, const hp_xpath_set *from, places *wanted) {
+  const hp_xpath_axis axis = c->step->axis;
+  const uint32_t *predicates = c->e->program->predicates + c->step->predicates;
+  if (from->count < MANY || !read_places(c->e, predicates[c->plain], wanted)) return false;
+  for (uint32_t i = c->plain + 1; i < c->step->count; i++) {
+    const hp_xpath_routine *r = &c->e->program->routines[predicates[i]];
+    if (r->positional || r->type != HP_XPATH_BOOLEAN) return false;
+  }
+  if (axis == HP_AXIS_FOLLOWING) return !c->e->program->variable_count && !has_attributes(from);
+  return axis == HP_AXIS_FOLLOWING_SIBLING || axis == HP_AXIS_PRECEDING_SIBLING;
+}
+
+static void step_by_ranges(collector *c, hp_xpath_set *from, places wanted) {
+  hp_xpath_evaluation *e = c->e;
+  hp_xpath_set *to = c->to, found = hp_xpath_new_set(e);
+  range *ranges = hp_xpath_take(e, from->count * sizeof *ranges);
+  hp_xpath_sort(e, from);
+  c->to = &found;
+  c->limit = 0;
+  const size_t count =
+      c->step->axis == HP_AXIS_FOLLOWING ? find_following(c, from, ranges) : find_siblings(c, from, ranges);
+  if (is_reverse(c->step->axis)) wanted.from_end = !wanted.from_end;
+  for (size_t i = 0; i < count; i++) ranges[i] = take_places(ranges[i], wanted);
+  qsort(ranges, count, sizeof *ranges, compare_ranges);
+  size_t covered = 0;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = ranges[i].begin > covered ? ranges[i].begin : covered; k < ranges[i].end; k++)
+      if (all_hold(c, c->plain + 1, c->step->count, found.items[k])) hp_xpath_add(e, to, found.items[k]);
+    if (ranges[i].end > covered) covered = ranges[i].end;
+  }
+  hp_xpath_drop(ranges);
+  hp_xpath_drop_set(e, &found);
+}
+
 hp_xpath_set hp_xpath_step_from(hp_xpath_evaluation *e, const hp_xpath_step *step, hp_xpath_set *from) {
   hp_xpath_set to = hp_xpath_new_set(e);
   if (!from->unique) hp_xpath_sort(e, from);
@@ -530,8 +680,12 @@ hp_xpath_set hp_xpath_step_from(hp_xpath_evaluation *e, const hp_xpath_step *ste
                    .plain = step->positional,
                    .limit = step->wanted == HP_WANT_ANY,
                    .to = &to};
+    places wanted;
     if (step->positional < step->count) {
-      step_by_groups(&c, from);
+      if (has_ranges(&c, from, &wanted))
+        step_by_ranges(&c, from, wanted);
+      else
+        step_by_groups(&c, from);
       to.sorted = to.unique = from->count == 1;
       to.disjoint = to.count < 2;
     } else if (from->count == 1) {

@@ -102,10 +102,13 @@ typedef struct ordered {
   hp_xpath_item item;
 } ordered;
 
+uint32_t hp_xpath_number_of(hp_xpath_evaluation *e, hp_ref node) {
+  if (node / APART >= e->order->size || !e->order->numbers[node / APART]) number_tree(e, hp_xpath_root_of(e, node));
+  return e->order->numbers[node / APART];
+}
+
 static ordered order_item(hp_xpath_evaluation *e, hp_xpath_item item) {
-  const hp_ref ref = hp_xpath_node(item);
-  if (ref / APART >= e->order->size || !e->order->numbers[ref / APART]) number_tree(e, hp_xpath_root_of(e, ref));
-  return (ordered){(uint64_t)e->order->numbers[ref / APART] << 32 | hp_xpath_attribute(item), item};
+  return (ordered){(uint64_t)hp_xpath_number_of(e, hp_xpath_node(item)) << 32 | hp_xpath_attribute(item), item};
 }
 
 static void merge_runs(ordered *to, const ordered *left, size_t left_count, const ordered *right, size_t right_count) {
