@@ -20,7 +20,7 @@ _ACTIONS = {
     "prefix": (11, ("name", "value", "replacement")), "find": (12, ("value", "replacement", "name")),
     "prefix-urls": (13, ("value",)), "rebase": (14, ("value",)),
 }
-_UNITS = {"element": 0, "text": 1, "comment": 2, "doctype": 3, "end": 4}
+_UNITS = {"element": 0, "text": 1, "comment": 2, "doctype": 3, "end": 4, "conditional": 5, "instruction": 6}
 # The units of callbacks, in the order of the extension.
 _CALLED = ("element", "element:end", "text", "comment", "doctype", "end")
 
@@ -48,13 +48,18 @@ class Rules:
                                                 (url) of the page, to make them absolute
     'text:find'                                 in each text inside the element: (old, new), or (old, new, places)
                                                 with places 'text', 'script', 'style', 'title', 'comment', 'all'
-    'text:remove', 'comment:remove'             each text, or comment, inside the element
+    'text:remove', 'comment:remove'             each text, or comment, inside the element; also 'before', 'after' and
+                                                'replace': (html)
+    'conditional:unwrap', 'conditional:remove'  each conditional comment, as <!--[if IE]>; with 'unwrap', its HTML stays
+    'instruction:remove'                        each processing instruction, as <?xml?>
     'doctype:remove', 'end:append'              with the selector None
     ==========================================  ================================================================
 
     A function in place of the action receives each element that matches: (selector, function). With a unit, it
     receives 'element:end', 'text' or 'comment'; with the selector None, also 'doctype' and 'end', the end of the
-    document: (selector, unit, function). The module hpar.rewriting has the types Element, ElementEnd, Text,
+    document: (selector, unit, function). With `implied`, rules also match elements without a tag of their own. With
+    `across_tags`, 'text:find' in visible text also finds "ab" in a<b>b</b>: it replaces the first piece, and removes
+    the others. The module hpar.rewriting has the types Element, ElementEnd, Text,
     Comment, Doctype and DocumentEnd of these objects. The function returns None, or 'retire' to be called no more. An
     exception ends the rewrite, and rewrite() raises it. The interpreter's lock is held only while functions run.
 
@@ -68,18 +73,19 @@ class Rules:
     b'<a href=b rel="nofollow">c</a>'
     """
 
-    def __init__(self, rules: Iterable[Rule], *, implied: bool = False) -> None:
-        self._compiled = _core.Rules([_read(rule, implied) for rule in rules])
+    def __init__(self, rules: Iterable[Rule], *, implied: bool = False, across_tags: bool = False) -> None:
+        self._compiled = _core.Rules([(*_read(rule), implied, across_tags) for rule in rules])
 
 
-def _read(rule: Rule, implied: bool) -> tuple[Any, ...]:
+def _read(rule: Rule) -> tuple[Any, ...]:
+    """(selector, actions, functions) for the extension."""
     selector, action, *arguments = rule
     if callable(action):
         action, arguments = "element", [action, *arguments]
     if action in _CALLED:
         if len(arguments) != 1 or not callable(arguments[0]):
             raise ValueError(f"the unit {action!r} needs one function")
-        return selector, [], 0, implied, tuple(arguments[0] if unit == action else None for unit in _CALLED)
+        return selector, [], tuple(arguments[0] if unit == action else None for unit in _CALLED)
     unit, _, name = action.rpartition(":")
     if name not in _ACTIONS or (unit or "element") not in _UNITS:
         raise ValueError(f"there is no action {action!r}")
@@ -89,7 +95,7 @@ def _read(rule: Rule, implied: bool) -> tuple[Any, ...]:
     values = dict(zip(names, arguments))
     html = 0 if name == "find" else 1
     return (selector, [(_UNITS[unit or "element"], kind, html, values.get("name"), values.get("value", ""),
-                        values.get("replacement", ""))], 0, implied, (None,) * len(_CALLED))
+                        values.get("replacement", ""))], (None,) * len(_CALLED))
 
 
 def rewrite(data: Any, rules: Rules | Iterable[Rule], *, encoding: str | None = None, fragment: str | None = None,

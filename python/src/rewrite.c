@@ -139,14 +139,14 @@ static bool read_functions(PyObject *tuple, functions *f) {
   return true;
 }
 
-/* Adds a rule: (selector, list of actions, limit, implied, tuple of functions). */
+/* Adds a rule: (selector, list of actions, tuple of functions, implied, across_tags). */
 static bool add_rule(const hp_py_state *state, rules *r, PyObject *tuple, Py_ssize_t number) {
   const char *selector;
   PyObject *list, *callbacks;
-  unsigned long long limit;
-  int implied;
+  int implied, across_tags;
   functions *f = &r->functions[number];
-  if (!PyArg_ParseTuple(tuple, "zO!KpO!", &selector, &PyList_Type, &list, &limit, &implied, &PyTuple_Type, &callbacks))
+  if (!PyArg_ParseTuple(tuple, "zO!O!pp", &selector, &PyList_Type, &list, &PyTuple_Type, &callbacks, &implied,
+                        &across_tags))
     return false;
   size_t count = (size_t)PyList_Size(list);
   hpar_action *actions = calloc(count + 1, sizeof *actions);
@@ -158,8 +158,8 @@ static bool add_rule(const hp_py_state *state, rules *r, PyObject *tuple, Py_ssi
                             .selector = selector,
                             .actions = actions,
                             .action_count = count,
-                            .limit = limit,
                             .implied = implied,
+                            .across_tags = across_tags,
                             .element = f->of[HP_PY_ELEMENT] ? call_element : NULL,
                             .end = f->of[HP_PY_ELEMENT_END] ? call_end : NULL,
                             .text = f->of[HP_PY_TEXT] ? call_text : NULL,

@@ -72,13 +72,33 @@ class Rewriting(unittest.TestCase):
                 ("p", "text:find", "n", "N"): "<!doctype html><!--c--><p a=http:x>oNe<img></p>",
                 ("p", "text:remove"): "<!doctype html><!--c--><p a=http:x><img></p>",
                 (None, "comment:remove"): "<!doctype html><p a=http:x>one<img></p>",
+                ("p", "text:replace", "<i>"): "<!doctype html><!--c--><p a=http:x><i><img></p>",
                 (None, "doctype:remove"): "<!--c--><p a=http:x>one<img></p>",
                 (None, "end:append", "<i>"): "<!doctype html><!--c--><p a=http:x>one<img></p><i>"}.items():
             with self.subTest(action):
                 self.assertEqual(hpar.rewrite(page, [action]).decode(), expected)
 
+    def test_conditional_comments_and_instructions(self):
+        page = "<?xml v?><!--a--><!--[if IE]><p>b<![endif]--><!--[if !IE]><!--><p>c<!--<![endif]-->"
+        for action, expected in {
+                ("conditional:remove",): "<?xml v?><!--a--><p>c",
+                ("conditional:unwrap",): "<?xml v?><!--a--><p>b<p>c",
+                ("conditional:replace", "<i>"): "<?xml v?><!--a--><i><i><p>c<i>",
+                ("instruction:remove",): page[9:],
+                ("instruction:before", "<i>"): "<i>" + page,
+                ("comment:remove",): "<?xml v?><p>c"}.items():
+            with self.subTest(action):
+                self.assertEqual(hpar.rewrite(page, [(None, *action)]).decode(), expected)
+        self.assertEqual(hpar.rewrite(page, [("p", "conditional:remove")]).decode(), page[:-16])
+
+    def test_texts_across_tags(self):
+        page = "<p>a<b>b</b><!--c--><p>ab"
+        rules = [("p", "text:find", "ab", "x"), ("p", lambda element: None)]
+        self.assertEqual(hpar.rewrite(page, rules), b"<p>a<b>b</b><!--c--><p>x")
+        self.assertEqual(hpar.rewrite(page, hpar.Rules(rules, across_tags=True)), b"<p>x<b></b><!--c--><p>x")
+
     def test_errors(self):
-        for rule in (("p", "colour"), ("p", "set", "a"), ("p", "text:set", "a", "b"), ("p:has(b)", "remove"),
+        for rule in (("p", "conditional:find", "a", "b"), ("p", "instruction:unwrap"), ("p", "colour"), ("p", "set", "a"), ("p", "text:set", "a", "b"), ("p:has(b)", "remove"),
                      ("p", "image:remove"), (None, "remove"), ("p[", "remove")):
             with self.subTest(rule), self.assertRaises((ValueError, hpar.Error)):
                 hpar.Rules([rule])
