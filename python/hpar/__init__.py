@@ -14,7 +14,7 @@ from collections import abc as _abc
 from typing import Any as _Any
 
 from . import warc
-from ._core import (Attributes, Document, Error, LimitError, Node, Nodes, Selector, SelectorError, XPath,
+from ._core import (Attributes, Document, Error, LimitError, Links, Node, Nodes, Selector, SelectorError, XPath,
                     XPathError, library_version, parse)
 from .many import parse_many
 from .rewriting import Rewriter, Rules, rewrite
@@ -23,12 +23,12 @@ from .study import Comparison, Profile, Projection, compare, explain, profile, p
 from .tables import Table
 
 __version__ = library_version()
-__all__ = ["Attributes", "Comparison", "Document", "Error", "HTMLParser", "LexborHTMLParser", "LimitError", "Node",
+__all__ = ["Attributes", "Comparison", "Document", "Error", "HTMLParser", "LexborHTMLParser", "LimitError", "Links", "Node",
            "Nodes", "Parser", "Profile", "Projection", "Rewriter", "Rules", "Selector", "SelectorError", "Table",
            "XPath", "XPathError", "compare", "explain", "library_version", "parse", "parse_async", "parse_many",
            "profile", "project", "rewrite", "warc"]
 
-for _abstract, _type in ((_abc.MutableMapping, Attributes), (_abc.Sequence, Nodes)):
+for _abstract, _type in ((_abc.MutableMapping, Attributes), (_abc.Sequence, Nodes), (_abc.Sequence, Links)):
     getattr(_abstract, "register")(_type)  # by name, because type checkers do not know it
 
 

@@ -533,7 +533,7 @@ static PyMethodDef methods[] = {
            "['-document', 'html', 'head', 'body', 'p']"),
     METHOD(links, KEYWORDS,
            "links($self, url=None)\n--\n\n"
-           "Returns the links of the document as a list of dicts. `url` is the document's own URL.\n\n"
+           "Returns the links of the document as a sequence of dicts, hpar.Links. `url` is the document's own URL.\n\n"
            ">>> doc = hpar.parse('<a href=b?c>')\n"
            ">>> doc.links('https://example.org/a')[0]['url']\n'https://example.org/b?c'"),
     METHOD(resources, METH_NOARGS,

@@ -71,15 +71,16 @@ static bool add_exception(PyObject *module, PyObject **exception, const char *na
 
 static int execute(PyObject *module) {
   hp_py_state *s = PyModule_GetState(module);
-  bool fine =
-      add_type(module, &s->document, &hp_py_document_spec) && add_type(module, &s->node, &hp_py_node_spec) &&
-      add_type(module, &s->nodes, &hp_py_nodes_spec) && add_type(module, &s->attributes, &hp_py_attributes_spec) &&
-      add_type(module, &s->children, &hp_py_children_spec) &&
-      add_type(module, &s->descendants, &hp_py_descendants_spec) &&
-      add_type(module, &s->selector, &hp_py_selector_spec) && add_type(module, &s->column, &hp_py_column_spec) &&
-      add_type(module, &s->batch, &hp_py_batch_spec) && add_type(module, &s->rules, &hp_py_rules_spec) &&
-      add_type(module, &s->feed, &hp_py_feed_spec) && add_type(module, &s->rewriter, &hp_py_rewriter_spec) &&
-      add_type(module, &s->archive, &hp_py_archive_spec) && add_type(module, &s->xpath, &hp_py_xpath_spec);
+  bool fine = add_type(module, &s->document, &hp_py_document_spec) && add_type(module, &s->node, &hp_py_node_spec) &&
+              add_type(module, &s->nodes, &hp_py_nodes_spec) && add_type(module, &s->links, &hp_py_links_spec) &&
+              add_type(module, &s->attributes, &hp_py_attributes_spec) &&
+              add_type(module, &s->children, &hp_py_children_spec) &&
+              add_type(module, &s->descendants, &hp_py_descendants_spec) &&
+              add_type(module, &s->selector, &hp_py_selector_spec) &&
+              add_type(module, &s->column, &hp_py_column_spec) && add_type(module, &s->batch, &hp_py_batch_spec) &&
+              add_type(module, &s->rules, &hp_py_rules_spec) && add_type(module, &s->feed, &hp_py_feed_spec) &&
+              add_type(module, &s->rewriter, &hp_py_rewriter_spec) &&
+              add_type(module, &s->archive, &hp_py_archive_spec) && add_type(module, &s->xpath, &hp_py_xpath_spec);
   for (int i = 0; i < HP_PY_UNITS && fine; i++) fine = add_type(module, &s->units[i], hp_py_unit_specs[i]);
   fine = fine && (s->selectors = PyDict_New()) && (s->xpaths = PyDict_New()) &&
          add_exception(module, &s->error, "hpar.Error", "The base of the errors of HPar.", NULL, NULL) &&
@@ -98,13 +99,13 @@ static int execute(PyObject *module) {
   return fine ? 0 : -1;
 }
 
-#define STATE_OBJECTS(s)                                                                                           \
-  {                                                                                                                \
-    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->attributes, \
-        (PyObject **)&(s)->children, (PyObject **)&(s)->descendants, (PyObject **)&(s)->selector,                  \
-        (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, (PyObject **)&(s)->feed,    \
-        (PyObject **)&(s)->rewriter, (PyObject **)&(s)->archive, (PyObject **)&(s)->xpath, &(s)->error,            \
-        &(s)->limit_error, &(s)->selector_error, &(s)->xpath_error, &(s)->selectors, &(s)->xpaths                  \
+#define STATE_OBJECTS(s)                                                                                            \
+  {                                                                                                                 \
+    (PyObject **)&(s)->document, (PyObject **)&(s)->node, (PyObject **)&(s)->nodes, (PyObject **)&(s)->links,       \
+        (PyObject **)&(s)->attributes, (PyObject **)&(s)->children, (PyObject **)&(s)->descendants,                 \
+        (PyObject **)&(s)->selector, (PyObject **)&(s)->column, (PyObject **)&(s)->batch, (PyObject **)&(s)->rules, \
+        (PyObject **)&(s)->feed, (PyObject **)&(s)->rewriter, (PyObject **)&(s)->archive, (PyObject **)&(s)->xpath, \
+        &(s)->error, &(s)->limit_error, &(s)->selector_error, &(s)->xpath_error, &(s)->selectors, &(s)->xpaths      \
   }
 
 static int traverse_module(PyObject *module, visitproc visit, void *arg) {

@@ -28,8 +28,8 @@ enum { HP_PY_ELEMENT, HP_PY_ELEMENT_END, HP_PY_TEXT, HP_PY_COMMENT, HP_PY_DOCTYP
 
 /* The state of one module object. */
 typedef struct hp_py_state {
-  PyTypeObject *document, *node, *nodes, *attributes, *children, *descendants, *selector, *column, *batch, *rules,
-      *feed, *rewriter, *archive, *xpath;
+  PyTypeObject *document, *node, *nodes, *links, *attributes, *children, *descendants, *selector, *column, *batch,
+      *rules, *feed, *rewriter, *archive, *xpath;
   PyTypeObject *units[HP_PY_UNITS];
   PyObject *error, *limit_error, *selector_error, *xpath_error;
   PyObject *selectors;                 /* dict: text to selector */
@@ -159,6 +159,9 @@ PyObject *hp_py_string(hpar_string string);
 /* Returns the contents as a str or bytes and frees them; MemoryError for another status. */
 PyObject *hp_py_buffer_str(hp_py_buffer *buffer, hpar_status status);
 PyObject *hp_py_buffer_bytes(hp_py_buffer *buffer, hpar_status status);
+/* Ends the read that began with hp_py_begin_read, and does the same as hp_py_buffer_str. The lock is held
+ * for a shorter time. */
+PyObject *hp_py_end_text(hp_py_document *document, PyThreadState *saved, hp_py_buffer *buffer, hpar_status status);
 /* Puts `value` under `key` and drops the reference to it. Returns false if `value` is NULL. */
 bool hp_py_put(PyObject *dict, const char *key, PyObject *value);
 bool hp_py_put_number(PyObject *dict, const char *key, uint64_t number);
@@ -342,8 +345,17 @@ PyObject *hp_py_containing(hp_py_document *document, hpar_node top, const hpar_n
 PyObject *hp_py_sequence(hp_py_document *document, PyObject *list);
 PyObject *hp_py_matches(hp_py_document *document, hpar_node element, PyObject *selector);
 
+/*** sequences.c ***/
+
+/* Slots and methods of sequences that compare and print as lists. */
+PyObject *hp_py_sequence_compare(PyObject *left, PyObject *right, int operation);
+PyObject *hp_py_sequence_repr(PyObject *self);
+PyObject *hp_py_sequence_index(PyObject *self, PyObject *value);
+PyObject *hp_py_sequence_count(PyObject *self, PyObject *value);
+
 /*** links.c ***/
 
+extern PyType_Spec hp_py_links_spec;
 PyObject *hp_py_links(hp_py_document *document, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
                       PyObject *keywords);
 PyObject *hp_py_resources(hp_py_document *document, hpar_node top);

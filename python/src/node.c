@@ -458,7 +458,7 @@ static PyMethodDef methods[] = {
            "Returns an iterator over this node and all nodes below it, without texts by default."),
     METHOD(links, KEYWORDS,
            "links($self, url=None)\n--\n\n"
-           "Returns the links of this subtree as a list of dicts. `url` is the document's own URL."),
+           "Returns the links of this subtree as a sequence of dicts, hpar.Links. `url` is the document's own URL."),
     METHOD(resources, METH_NOARGS,
            "resources($self, /)\n--\n\n"
            "Returns the resources of this subtree as a list of dicts."),

@@ -317,37 +317,6 @@ static PyObject *subscript(PyObject *self, PyObject *key) {
   return item(self, index < 0 ? index + count_nodes(self) : index);
 }
 
-static PyObject *compare(PyObject *left, PyObject *right, int operation) {
-  bool comparable = PyList_Check(right) || Py_TYPE(left) == Py_TYPE(right);
-  if (!comparable || (operation != Py_EQ && operation != Py_NE)) return Py_NewRef(Py_NotImplemented);
-  PyObject *a = PySequence_List(left), *b = a ? PySequence_List(right) : NULL;
-  PyObject *result = b ? PyObject_RichCompare(a, b, operation) : NULL;
-  Py_XDECREF(a);
-  Py_XDECREF(b);
-  return result;
-}
-
-static PyObject *represent_nodes(PyObject *self) {
-  PyObject *list = PySequence_List(self);
-  PyObject *text = list ? PyObject_Repr(list) : NULL;
-  Py_XDECREF(list);
-  return text;
-}
-
-static PyObject *index_of(PyObject *self, PyObject *value) {
-  PyObject *list = PySequence_List(self);
-  Py_ssize_t index = list ? PySequence_Index(list, value) : -1;
-  Py_XDECREF(list);
-  return index < 0 ? NULL : PyLong_FromSsize_t(index);
-}
-
-static PyObject *count_of(PyObject *self, PyObject *value) {
-  PyObject *list = PySequence_List(self);
-  Py_ssize_t count = list ? PySequence_Count(list, value) : -1;
-  Py_XDECREF(list);
-  return count < 0 ? NULL : PyLong_FromSsize_t(count);
-}
-
 /* Reads the node whose subtree has all the nodes. */
 static const hp_py_node *read_top(const nodes *n, PyObject *value) {
   const hp_py_node *top = (hp_py_node *)value;
@@ -378,8 +347,10 @@ static PyObject *containing(PyObject *self, PyObject *arguments) {
 static PyMethodDef methods[] = {
     {"_texts", texts, METH_O, NULL},
     {"_containing", containing, METH_VARARGS, NULL},
-    {"index", index_of, METH_O, PyDoc_STR("index($self, node, /)\n--\n\nReturns the index of a node, or ValueError.")},
-    {"count", count_of, METH_O, PyDoc_STR("count($self, node, /)\n--\n\nReturns how often the sequence has a node.")},
+    {"index", hp_py_sequence_index, METH_O,
+     PyDoc_STR("index($self, node, /)\n--\n\nReturns the index of a node, or ValueError.")},
+    {"count", hp_py_sequence_count, METH_O,
+     PyDoc_STR("count($self, node, /)\n--\n\nReturns how often the sequence has a node.")},
     {NULL, NULL, 0, NULL},
 };
 
@@ -387,9 +358,9 @@ static PyType_Slot nodes_slots[] = {
     {Py_tp_doc, (void *)PyDoc_STR("A sequence of nodes that never changes. It takes 4 bytes for each node.")},
     {Py_tp_dealloc, free_nodes},
     {Py_tp_traverse, traverse_nodes},
-    {Py_tp_richcompare, compare},
+    {Py_tp_richcompare, hp_py_sequence_compare},
     {Py_tp_hash, PyObject_HashNotImplemented},
-    {Py_tp_repr, represent_nodes},
+    {Py_tp_repr, hp_py_sequence_repr},
     {Py_tp_methods, methods},
     {Py_sq_length, count_nodes},
     {Py_sq_item, item},

@@ -2,6 +2,9 @@
 
 #include "module.h"
 
+#include "base/bytes.h"
+#include "text/scan/scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +30,126 @@ PyObject *hp_py_str(const char *bytes, size_t length) {
 }
 
 PyObject *hp_py_string(hpar_string string) { return hp_py_str(string.bytes, string.length); }
+
+/*** long texts ***/
+
+/* CPython decodes UTF-8 at a tenth of the speed of a copy, and with its lock. Therefore a long text
+ * becomes Latin-1 or UTF-16 before the call takes the lock: of these, CPython makes a str in little more
+ * than the time of a copy. */
+
+enum { LONG = 1024 };
+
+typedef enum form { UTF_8, LATIN_1, UTF_16 } form;
+
+enum { TOGETHER = sizeof(uint64_t) };
+typedef uint8_t byte_vector __attribute__((vector_size(TOGETHER)));
+typedef uint16_t unit_vector __attribute__((vector_size(2 * TOGETHER)));
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
+/* Returns the form for valid UTF-8: LATIN_1 also for ASCII. A byte from 0xC4 on begins a character from
+ * U+0100 on. */
+static form form_of(const char *bytes, size_t length, bool *is_ascii) {
+  size_t i = 0;
+  uint64_t all = 0;
+  for (; i + TOGETHER <= length; i += TOGETHER) {
+    const uint64_t word = hp_load_64(bytes + i);
+    all |= word;
+    if (word & word << 1 & (word << 2 | word << 3 | word << 4 | word << 5) & HIGH_BITS) return UTF_16;
+  }
+  for (; i < length; i++) {
+    all |= (unsigned char)bytes[i];
+    if ((unsigned char)bytes[i] >= 0xC4) return UTF_16;
+  }
+  *is_ascii = !(all & HIGH_BITS);
+  return LATIN_1;
+}
+
+/* Writes valid UTF-8 without characters from U+0100 on as Latin-1 in its place. Returns the length. */
+static size_t narrow(char *bytes, size_t length) {
+  size_t count = 0;
+  for (size_t i = 0; i < length;) {
+    if (i + TOGETHER <= length && !(hp_load_64(bytes + i) & HIGH_BITS)) {
+      memmove(bytes + count, bytes + i, TOGETHER);
+      count += TOGETHER;
+      i += TOGETHER;
+      continue;
+    }
+    const unsigned char c = (unsigned char)bytes[i++];
+    bytes[count++] = (char)(c < 0x80 ? c : (c & 3) << 6 | (bytes[i++] & 0x3F));
+  }
+  return count;
+}
+
+/* Writes UTF-16 in the processor's byte order, and moves `*to` behind it. */
+static void put_unit(char **to, unsigned unit) {
+  const uint16_t u = (uint16_t)unit;
+  memcpy(*to, &u, sizeof u);
+  *to += sizeof u;
+}
+
+/* Writes valid UTF-8 as UTF-16. Returns the number of units. It may write sizeof(unit_vector) bytes more. */
+static size_t widen(const char *bytes, size_t length, char *units) {
+  const unsigned char *s = (const unsigned char *)bytes, *end = s + length;
+  char *to = units;
+  while (s < end) {
+    const unsigned c = *s;
+    if (c < 0x80 && (size_t)(end - s) >= TOGETHER) {
+      const uint64_t others = hp_load_64(s) & HIGH_BITS;
+      const size_t ascii = others ? (size_t)__builtin_ctzll(others) / 8 : TOGETHER;
+      byte_vector some;
+      memcpy(&some, s, sizeof some);
+      const unit_vector wide = __builtin_convertvector(some, unit_vector);
+      memcpy(to, &wide, sizeof wide); /* what follows overwrites those that are not ASCII */
+      to += ascii * sizeof(uint16_t);
+      s += ascii;
+    } else if (c < 0x80) {
+      put_unit(&to, *s++);
+    } else if (c < 0xE0) {
+      put_unit(&to, (c & 0x1F) << 6 | (s[1] & 0x3Fu));
+      s += 2;
+    } else if (c < 0xF0) {
+      put_unit(&to, (c & 0xF) << 12 | (s[1] & 0x3Fu) << 6 | (s[2] & 0x3Fu));
+      s += 3;
+    } else {
+      const unsigned code = (c & 7) << 18 | (s[1] & 0x3Fu) << 12 | (s[2] & 0x3Fu) << 6 | (s[3] & 0x3Fu);
+      put_unit(&to, 0xD7C0 + (code >> 10));
+      put_unit(&to, 0xDC00 | (code & 0x3FF));
+      s += 4;
+    }
+  }
+  return (size_t)(to - units) / sizeof(uint16_t);
+}
+
+/* Needs no Python thread state. */
+static form change_form(hp_py_buffer *b) {
+  const char *end = b->bytes + b->length;
+  bool is_ascii = false;
+  if (b->length < LONG || hp_scan()->invalid_utf8(b->bytes, end) != end) return UTF_8;
+  if (form_of(b->bytes, b->length, &is_ascii) == LATIN_1) {
+    if (!is_ascii) b->length = narrow(b->bytes, b->length);
+    return LATIN_1;
+  }
+  /* The text moves to the end of a buffer, at whose beginning the units never reach what is left of it. */
+  const size_t length = b->length, begin = length + sizeof(unit_vector);
+  char *grown = realloc(b->bytes, begin + length);
+  if (!grown) return UTF_8;
+  memmove(grown + begin, grown, length);
+  b->bytes = grown;
+  b->length = sizeof(uint16_t) * widen(grown + begin, length, grown);
+  return UTF_16;
+}
+
+PyObject *hp_py_end_text(hp_py_document *d, PyThreadState *saved, hp_py_buffer *b, hpar_status status) {
+  const form form = status ? UTF_8 : change_form(b);
+  const Py_ssize_t length = (Py_ssize_t)b->length;
+  hp_py_end_read(d, saved);
+  if (form == UTF_8) return hp_py_buffer_str(b, status);
+  int order = PY_LITTLE_ENDIAN ? -1 : 1;
+  PyObject *text = form == LATIN_1 ? PyUnicode_DecodeLatin1(b->bytes, length, NULL)
+                                   : PyUnicode_DecodeUTF16(b->bytes, length, NULL, &order);
+  free(b->bytes);
+  return text;
+}
 
 PyObject *hp_py_buffer_str(hp_py_buffer *buffer, hpar_status status) {
   PyObject *text = status ? PyErr_NoMemory() : hp_py_str(buffer->bytes ? buffer->bytes : "", buffer->length);

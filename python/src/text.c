@@ -10,8 +10,7 @@ PyObject *hp_py_html(hp_py_document *d, hpar_node node, bool outer) {
   const unsigned flags = (outer ? HPAR_HTML_OUTER : 0) | (d->scripting ? HPAR_HTML_SCRIPTING : 0);
   PyThreadState *saved = hp_py_begin_read(d);
   hpar_status status = hpar_serialize_html(d->tree, node, flags, hp_py_write, &buffer);
-  hp_py_end_read(d, saved);
-  return hp_py_buffer_str(&buffer, status);
+  return hp_py_end_text(d, saved, &buffer, status);
 }
 
 PyObject *hp_py_tree(hp_py_document *d, hpar_node node) {
@@ -19,8 +18,7 @@ PyObject *hp_py_tree(hp_py_document *d, hpar_node node) {
   hpar_status status;
   PyThreadState *saved = hp_py_begin_read(d);
   status = hpar_serialize_tree(d->tree, node, hp_py_write, &buffer);
-  hp_py_end_read(d, saved);
-  return hp_py_buffer_str(&buffer, status);
+  return hp_py_end_text(d, saved, &buffer, status);
 }
 
 PyObject *hp_py_readable_text(hp_py_document *d, hpar_node top, PyObject *const *arguments, Py_ssize_t count,
@@ -36,8 +34,7 @@ PyObject *hp_py_readable_text(hp_py_document *d, hpar_node top, PyObject *const 
   hpar_status status;
   PyThreadState *saved = hp_py_begin_read(d);
   status = hpar_text(d->tree, top, &options, hp_py_write, &buffer);
-  hp_py_end_read(d, saved);
-  return hp_py_buffer_str(&buffer, status);
+  return hp_py_end_text(d, saved, &buffer, status);
 }
 
 /*** text(deep, separator, strip, skip_empty) ***/
@@ -128,8 +125,7 @@ PyObject *hp_py_text(hp_py_document *d, hpar_node top, PyObject *const *argument
   if (values[1] && !read_separator(values[1], &j.separator)) return NULL;
   PyThreadState *saved = hp_py_begin_read(d);
   join(&j, top, deep);
-  hp_py_end_read(d, saved);
-  return hp_py_buffer_str(&j.buffer, j.status);
+  return hp_py_end_text(d, saved, &j.buffer, j.status);
 }
 
 static bool is_script_or_style(const hpar_document *tree, hpar_node node) {
@@ -158,6 +154,5 @@ PyObject *hp_py_get_text(hp_py_document *d, hpar_node top, PyObject *const *argu
     if (n != top && is_script_or_style(j.tree, n)) next = after_subtree(j.tree, top, n);
     add_text(&j, n);
   }
-  hp_py_end_read(d, saved);
-  return hp_py_buffer_str(&j.buffer, j.status);
+  return hp_py_end_text(d, saved, &j.buffer, j.status);
 }

@@ -154,6 +154,25 @@ class Selections(unittest.TestCase):
             self.assertEqual(len(self.document.css(f"p:nth-child({i + 1})")), int(i < 3) + int(i == 1))
 
 
+class LongTexts(unittest.TestCase):
+    """Long texts become str in other ways than short ones."""
+
+    def test_characters(self):
+        for sample in ("a", "\u00e4", "\u00ff", "\u0100", "\u20ac", "\ufeff", "\uffff", "\U00010000", "\U0001f600", "\U0010ffff"):
+            for rest in ("b" * 7, "b" * 40 + "\u00e9", "\u0430"):
+                text = (sample + rest) * 1000
+                document = hpar.parse(f"<p>.{text}")
+                self.assertEqual(document.text(), "." + text)
+                self.assertEqual(document.body.html, f"<body><p>.{text}</p></body>")
+                self.assertEqual(document.edit().css_first("p").text(), "." + text)
+
+    def test_invalid_bytes(self):
+        page = bytearray(b"<p>" + "\u00e4".encode() * 2000)
+        document = hpar.parse(page, copy=False, encoding="utf-8", mode="sequential")
+        page[-1:] = b"."
+        self.assertEqual(document.text(), "\u00e4" * 1999 + "\ufffd.")
+
+
 class LinksAndResources(unittest.TestCase):
     def test_links(self):
         document = hpar.parse("<base href=/d/><a href=x>a</a><p><img src=i.png srcset='j.png 2x'>")
@@ -164,6 +183,27 @@ class LinksAndResources(unittest.TestCase):
         self.assertIsNone(hpar.parse("<a href=x>").links()[0]["url"])
         self.assertEqual(len(document.css_first("p").links()), 2)
         self.assertRaises(ValueError, document.links, "x")
+        self.assertRaises(ValueError, document.links, "https://example.org/\0a")
+        self.assertRaises(TypeError, document.links, b"https://example.org/")
+
+    def test_links_as_a_sequence(self):
+        document = hpar.parse("<base href=/d/><a href=x>a</a><p><img src=i.png srcset='j.png 2x'><a href=k>")
+        links = document.links()
+        self.assertIsInstance(links, collections.abc.Sequence)
+        self.assertEqual((len(links), bool(links), bool(document.css_first("p a").links()[1:])), (4, True, False))
+        self.assertEqual([link["value"] for link in reversed(links[1:])], ["k", "j.png", "i.png"])
+        self.assertEqual(links, list(links))
+        self.assertEqual(links, document.links())
+        self.assertNotEqual(links, links[1:])
+        self.assertEqual((links.index(links[2]), links.count(links[2]), links[3] in links, {} in links), (2, 1, True, False))
+        self.assertIs(links[-1], links[3])
+        links[0]["seen"] = links  # the dict stays, and cycles through it end
+        self.assertIs(links[:1][0]["seen"], links)
+        self.assertEqual(repr(document.css("p > a")[0].links()), repr(list(document.css("p > a")[0].links())))
+        for index in (4, -5):
+            self.assertRaises(IndexError, lambda: links[index])
+        self.assertRaises(TypeError, hash, links)
+        self.assertRaises(TypeError, type(links))
 
     def test_resources(self):
         document = hpar.parse("<script async src=a.js></script><link rel=stylesheet href=b.css media=print><img src=c>")
