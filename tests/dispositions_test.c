@@ -20,6 +20,7 @@
  *
  *   HPAR_TEST_FULL=1        takes the whole product instead of a sample
  *   HPAR_TEST_SCALE=P       takes P percent of the sample (100)
+ *   HPAR_TEST_TOKENS=LIST   takes the whole product of these tokens, in the form of that file
  *   dispositions_test FILE  writes the lost chances to the file */
 
 #define HP_HAS_NODES 1
@@ -1090,6 +1091,20 @@ static token_list all_tokens(void) {
   return list;
 }
 
+/* Leaves only the tokens of HPAR_TEST_TOKENS, if it is set. Returns whether it is. */
+static bool select_tokens(token_list *list) {
+  const char *wanted = getenv("HPAR_TEST_TOKENS");
+  size_t count = list->count;
+  buffer text = {0};
+  if (!wanted) return false;
+  list->count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (has_part(wanted, shown(&text, list->items[i], "EOF"))) list->items[list->count++] = list->items[i];
+  CHECK(list->count == count_parts(wanted));
+  buffer_free(&text);
+  return true;
+}
+
 /* Writes the name of the tag. Returns false if the token is no tag. */
 static bool write_name(char *to, size_t room, const piece *token) {
   const char *at = token->bytes;
@@ -1169,10 +1184,11 @@ static void close_bench(bench *t) {
 int main(int count, char **arguments) {
   static bench t;
   const char *to = count > 1 ? arguments[1] : NULL;
-  share share = to ? THE_LIST : compare_full() ? EVERYTHING : SAMPLE;
   known_list known = {0};
   lost_list found = {0};
   token_list tokens = all_tokens();
+  bool is_selection = select_tokens(&tokens);
+  share share = to ? THE_LIST : is_selection || compare_full() ? EVERYTHING : SAMPLE;
   t.worker = hp_allocate_zeroed(sizeof *t.worker);
   t.exact = hp_allocate_zeroed(sizeof *t.exact);
   if (!CHECK(t.worker && t.exact)) return check_report();
@@ -1186,7 +1202,7 @@ int main(int count, char **arguments) {
   }
   if (to)
     CHECK(write_list(&found, to));
-  else if (share == EVERYTHING && !t.failed)
+  else if (share == EVERYTHING && !is_selection && !t.failed)
     CHECK_EQ(found.tokens, known.tokens_count);
   printf("%" PRIu64 " tokens of workers are LOCAL, %" PRIu64 " DEFER, %" PRIu64 " SPLIT; %" PRIu64
          " comparisons with the exact builder; %zu lost chances\n",
