@@ -170,8 +170,8 @@ HPAR_API hpar_status hpar_document_create(hpar_document **document);
  * last call that uses it returns. Calls that would change it return HPAR_ERROR_ARGUMENT. */
 HPAR_API void hpar_document_destroy(hpar_document *document);
 /* Drops the tree, and the input of a parser that is being fed for this document, but keeps memory.
- * Waits for late threads of its last parse (see hpar_parse), so that the caller may free the bytes
- * of the input. Does nothing in a callback of a call that uses the document. */
+ * Waits for its late threads (see hpar_parse), so that the caller may free the bytes of the input.
+ * Does nothing in a callback of a call that uses the document. */
 HPAR_API void hpar_document_clear(hpar_document *document);
 
 /* Returns the document node. Its children after a fragment parse are the fragment's nodes. */
@@ -346,7 +346,7 @@ typedef struct hpar_editor hpar_editor;
 struct hpar_options;
 
 /* Begins changes of the document by the calling thread, and sets `*editor`. Waits for late threads
- * of the last parse (see hpar_parse). Of the options, the function reads the scripting flag of
+ * (see hpar_parse). Of the options, the function reads the scripting flag of
  * inner HTML, and the limits. `depth` and `attributes` are as in a parse, `memory` counts the whole
  * document, `nodes` counts those that the edit makes, and `time_ns` begins with the call. A change
  * that would exceed a limit returns it. The editor is valid until hpar_document_finish_edit, the

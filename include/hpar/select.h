@@ -60,7 +60,7 @@ typedef struct hpar_select_options {
   hpar_mode mode; /* HPAR_MODE_AUTO: one thread, unless `threads` or `run` is set */
   /* with the calling one, up to HPAR_MAX_THREADS; 0: one per core; with AUTO, one without `run` */
   unsigned threads;
-  /* as in hpar_parallel_options; NULL: the library's threads, which end before it returns */
+  /* as in hpar_parallel_options; NULL: the library's threads, which may be late: see hpar_parse */
   hpar_run_callback run;
   void *run_context;
   hpar_error *error; /* filled by the call; NULL: none */

@@ -35,6 +35,7 @@ hpar_status hpar_document_create(hpar_document **document) {
 }
 
 static void await_stragglers(hpar_document *document) {
+  hp_late_crews_sweep(&document->late, true);
   if (!document->stragglers) return;
   hp_stragglers_wait(document->stragglers);
   hp_stragglers_release(document->stragglers);
@@ -48,8 +49,8 @@ hpar_status hp_document_settle(hpar_document *document) {
   return HPAR_OK;
 }
 
-/* Makes the caller the only user: detaches a parser that is being fed, waits for threads of the
- * last parse, and ends changes. */
+/* Makes the caller the only user: detaches a parser that is being fed, waits for late threads, and
+ * ends changes. */
 static void take_away(hpar_document *document) {
   void (*abandon)(void *) = document->abandon;
   document->abandon = NULL;

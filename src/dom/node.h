@@ -16,7 +16,7 @@
 #include "base/atom.h"
 #include "base/call.h"
 #include "base/target.h"
-#include "runtime/stragglers.h"
+#include "runtime/crew.h"
 #include "text/input.h"
 
 #include <hpar/node.h>
@@ -212,6 +212,7 @@ struct hpar_document {
   size_t deferred_bytes; /* the maximal length of all decoded values that the parse deferred */
   hp_value_lock values;
   hp_stragglers *stragglers; /* threads of the last parse that have not left; NULL: none */
+  hp_late_crews late;        /* of selections */
   bool in_parse;
   bool is_fragment; /* of a fragment parse: the document node may have any children */
   void *editor;     /* of changes after the parse; NULL: none */
@@ -241,7 +242,13 @@ static inline void hp_document_set_editor(hpar_document *document, void *editor,
 /* Ends a call that used the document. A callback may have destroyed it: then it is freed. */
 void hp_document_end_use(const hpar_document *document);
 
-/* Waits for threads of the last parse. Returns HPAR_ERROR_ARGUMENT if a parse is in progress. */
+/* Returns whether late threads may read the document after a call: its next change waits for them.
+ * During a parse or an edit, changes do not wait. */
+static inline bool hp_document_waits(const hpar_document *document) {
+  return !document->in_parse && !document->abandon && !document->editor;
+}
+
+/* Waits for late threads. Returns HPAR_ERROR_ARGUMENT if a parse is in progress. */
 hpar_status hp_document_settle(hpar_document *document);
 
 /* Drops the tree and makes an empty document node. Detaches the parser that is being fed. Keeps the

@@ -58,6 +58,7 @@ struct hp_pool {
   _Alignas(HP_CACHE_LINE) _Atomic uint64_t batch;  /* open, leave: release; enter: acquire */
   _Alignas(HP_CACHE_LINE) _Atomic uint32_t signal; /* futex: a batch or the end changes it */
   _Atomic bool stop;
+  _Atomic unsigned ended;                        /* threads that use the pool no more */
   _Alignas(HP_CACHE_LINE) _Atomic uint32_t left; /* futex: changes to wake a sleeping caller */
   _Atomic bool caller_sleeps;
 };
@@ -163,11 +164,13 @@ static void *serve_batches(void *argument) {
   hp_pool *pool = self->pool;
   for (uint32_t seen = 0;;) {
     seen = wait_for_signal(self, seen);
-    if (atomic_load_explicit(&pool->stop, memory_order_acquire)) return NULL;
+    if (atomic_load_explicit(&pool->stop, memory_order_acquire)) break;
     if (!enter_batch(self)) continue;
     pool->work(pool->context, self->index);
     leave_batch(pool);
   }
+  atomic_fetch_add_explicit(&pool->ended, 1, memory_order_release);
+  return NULL;
 }
 
 static bool any_sleeps(const hp_pool *pool, unsigned n) {
@@ -310,11 +313,23 @@ hpar_status hp_pool_create(hp_pool **out, unsigned threads) {
 
 bool hp_pool_is_lost(const hp_pool *pool) { return pool->generation != hp_fork_generation(); }
 
+static void tell_to_end(hp_pool *pool) {
+  if (!atomic_exchange_explicit(&pool->stop, true, memory_order_release)) signal_threads(pool, pool->threads);
+}
+
+bool hp_pool_stop(hp_pool *pool, uint64_t patience_ns) {
+  if (hp_pool_is_lost(pool)) return true;
+  tell_to_end(pool);
+  hp_spin spin = {0};
+  while (atomic_load_explicit(&pool->ended, memory_order_acquire) + 1 < pool->threads)
+    if (!hp_spin_on(&spin, patience_ns)) return false;
+  return true;
+}
+
 void hp_pool_destroy(hp_pool *pool) {
   if (!pool) return;
   bool lost = hp_pool_is_lost(pool);
-  atomic_store_explicit(&pool->stop, true, memory_order_release);
-  if (!lost) signal_threads(pool, pool->threads);
+  if (!lost) tell_to_end(pool);
   for (unsigned i = 1; i < pool->threads; i++) {
     if (!lost) pthread_join(pool->workers[i]->thread, NULL);
     hp_free(pool->workers[i]);

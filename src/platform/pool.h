@@ -36,6 +36,9 @@ hpar_status hp_pool_create(hp_pool **pool, unsigned threads);
 /* Adds threads until the pool has `threads`, or fewer if the system refuses some. Requires: no
  * batch runs. */
 void hp_pool_grow(hp_pool *pool, unsigned threads);
+/* Tells the threads to end. Returns whether all have ended within `patience_ns`: then
+ * hp_pool_destroy returns at once. Requires: the batch is closed, and no further one follows. */
+bool hp_pool_stop(hp_pool *pool, uint64_t patience_ns);
 void hp_pool_destroy(hp_pool *pool);                     /* joins; NULL is allowed */
 HP_SHARED unsigned hp_pool_threads(const hp_pool *pool); /* including the caller */
 /* Returns whether this process is a forked child of the process that created the pool. */

@@ -1,5 +1,6 @@
 #include "runtime/crew.h"
 
+#include "base/memory.h"
 #include "base/target.h"
 #if HPAR_PARALLEL
 #include "platform/address_range.h"
@@ -136,6 +137,45 @@ void hp_crew_close(hp_crew *crew) {
   *crew = (hp_crew){0};
 }
 
+static void close_and_free(hp_crew *crew) {
+  hp_crew_close(crew);
+  hp_free(crew);
+}
+
+static void add_late(hp_late_crews *late, hp_crew *crew) {
+  crew->next = atomic_load_explicit(&late->first, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&late->first, &crew->next, crew, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
+}
+
+void hp_crew_retire(hp_crew *crew, hp_late_crews *late) {
+  enum { PATIENCE_NS = 150000 };
+  if (!crew->pool || hp_pool_stop(crew->pool, crew->is_left ? 0 : PATIENCE_NS)) {
+    close_and_free(crew);
+    return;
+  }
+  hp_pool_widen(crew->pool);
+  add_late(late, crew);
+}
+
+/* The thread that takes the crews out has them alone. */
+unsigned hp_late_crews_sweep(hp_late_crews *late, bool waits) {
+  unsigned left = 0;
+  if (!atomic_load_explicit(&late->first, memory_order_relaxed)) return 0;
+  hp_crew *crew = atomic_exchange_explicit(&late->first, NULL, memory_order_acquire);
+  for (hp_crew *next; crew; crew = next) {
+    next = crew->next;
+    if (waits || hp_pool_stop(crew->pool, 0)) {
+      close_and_free(crew);
+    } else {
+      add_late(late, crew);
+      left++;
+    }
+  }
+  return left;
+}
+
 static void run_on_pool(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_work work, void *context) {
   hp_crew_start(crew, executor->bind, threads, work, context);
   work(context, 0);
@@ -153,6 +193,14 @@ static void run_on_pool(hp_crew *crew, const hp_executor *executor, unsigned thr
 }
 
 void hp_crew_close(hp_crew *crew) { (void)crew; }
+void hp_crew_retire(hp_crew *crew, hp_late_crews *late) {
+  (void)late;
+  hp_free(crew);
+}
+unsigned hp_late_crews_sweep(hp_late_crews *late, bool waits) {
+  (void)late, (void)waits;
+  return 0;
+}
 #endif
 
 /*** runs ***/

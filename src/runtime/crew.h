@@ -47,7 +47,8 @@ typedef struct hp_crew {
   struct {
     void (*drop)(void *job);
     void *job;
-  } kept; /* what the stragglers of the last run use */
+  } kept;               /* what the stragglers of the last run use */
+  struct hp_crew *next; /* in hp_late_crews */
 } hp_crew;
 
 /* Waits for the stragglers of the last run, and frees what they have kept. Returns false if they
@@ -94,5 +95,19 @@ bool hp_crew_has_stragglers(const hp_crew *crew);
 /* Returns the stragglers for an object that must outlive them: the caller holds them. NULL: there
  * are none. */
 hp_stragglers *hp_crew_lend_stragglers(const hp_crew *crew);
+
+/*** crews of calls that have returned ***/
+
+/* Crews with threads that may still read an object, which waits for them before it changes. Any
+ * number of threads may add crews, and free those whose threads have ended. Zeros are none. */
+typedef struct hp_late_crews {
+  hp_crew *_Atomic first;
+} hp_late_crews;
+
+/* Ends the threads of a crew that is alone in its allocation, and frees it. Leaves it to `late` if
+ * a thread does not end soon. */
+void hp_crew_retire(hp_crew *crew, hp_late_crews *late);
+/* Frees the crews whose threads have ended, or waits for all. Returns how many are left. */
+unsigned hp_late_crews_sweep(hp_late_crews *late, bool waits);
 
 #endif

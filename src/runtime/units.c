@@ -5,12 +5,10 @@
 #if HPAR_TEST_HOOKS
 static void (*_Atomic unit_hook)(void);
 void hp_unit_set_hook(void (*hook)(void)) { atomic_store(&unit_hook, hook); }
-static void call_hook(void) {
+void hp_unit_call_hook(void) {
   void (*hook)(void) = atomic_load(&unit_hook);
   if (hook) hook();
 }
-#else
-static void call_hook(void) {}
 #endif
 
 /*** one unit ***/
@@ -22,7 +20,7 @@ bool hp_unit_claim(hp_unit_state *unit) {
       !atomic_compare_exchange_strong_explicit(unit, &state, HP_UNIT_CLAIMED, memory_order_acquire,
                                                memory_order_relaxed))
     return false;
-  call_hook();
+  hp_unit_call_hook();
   return true;
 }
 
@@ -58,7 +56,7 @@ static bool claim_next(hp_unit_queue *q, unsigned thread, size_t *seen, size_t *
     const size_t place = p->by_part ? (*seen)++ : atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
     if (place >= p->count) return false;
     *unit = p->by_part ? (p->count * thread / q->threads + place) % p->count : p->order ? p->order[place] : place;
-    if (!p->states) call_hook();
+    if (!p->states) hp_unit_call_hook();
     if (!p->states || hp_unit_claim(&p->states[*unit])) return true;
   }
 }

@@ -74,8 +74,14 @@ static inline size_t hp_unit_length(size_t work, unsigned threads, size_t least,
 }
 
 /* Test hook: only the tests and an experiment link a units.c that is built with HPAR_TEST_HOOKS.
- * Each thread then calls the hook when it has claimed a unit. NULL: no hook. */
+ * Each thread then calls the hook when it has claimed a unit, and where it notes a step. NULL: no
+ * hook. */
 void hp_unit_set_hook(void (*hook)(void));
+#if HPAR_TEST_HOOKS
+void hp_unit_call_hook(void);
+#else
+static inline void hp_unit_call_hook(void) {}
+#endif
 
 /*** a queue of units, which threads claim and consume in order ***/
 
@@ -88,6 +94,7 @@ typedef struct hp_unit_steps {
 /* Notes a step. Only the thread that runs the unit calls this. NULL is allowed. */
 static inline void hp_note_step(hp_unit_steps *steps) {
   if (!steps) return;
+  hp_unit_call_hook();
   const uint32_t count = atomic_load_explicit(&steps->count, memory_order_relaxed);
   atomic_store_explicit(&steps->count, count + 1, memory_order_relaxed);
 }

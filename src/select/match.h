@@ -300,6 +300,7 @@ typedef struct hp_walk {
   char *frames;
   size_t frame_size;
   uint32_t depth, capacity; /* frames in use, frames that there are */
+  uint32_t floor;           /* of hp_walk_on: the walk ends when only these frames are left */
   bool visits_all;          /* the visitor is called for each element, not for each match only */
 } hp_walk;
 
@@ -313,9 +314,12 @@ void hp_walk_close(hp_walk *walk);
 hpar_status hp_walk_enter(hp_walk *walk, hp_ref top);
 /* Visits all elements below `top`, whose frame is the innermost. */
 hpar_status hp_walk_below(hp_walk *walk, hp_ref top, hp_visit visit, void *context);
-/* Visits the elements below `top` from `first` on, in document order. Ends before `end`; 0: the end
- * of `top`. Requires: the walk has just been opened. */
-hpar_status hp_walk_range(hp_walk *walk, hp_ref top, hp_ref first, hp_ref end, hp_visit visit, void *context);
+/* Goes to `first`, which is below `top`, without visiting. Requires: the walk has just been
+ * opened. */
+hpar_status hp_walk_start(hp_walk *walk, hp_ref top, hp_ref first);
+/* Visits the elements below `top` from `at` on, in document order. Ends before `end`; 0: the end of
+ * `top`. Requires: the walk has come to `at`. */
+hpar_status hp_walk_on(hp_walk *walk, hp_ref top, hp_ref at, hp_ref end, hp_visit visit, void *context);
 
 /* Does what hpar_select does on the calling thread alone. */
 hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,

@@ -13,9 +13,11 @@
 
 enum {
   MAX_SAMPLES = 4096,
-  UNITS = 1024,               /* distances in a whole tree */
-  MIN_BYTES = 1 << 20,        /* of a tree, with the caller's threads */
-  MIN_STARTED_BYTES = 6 << 20 /* with threads that the call starts, which takes about 50 us */
+  UNITS = 1024,                /* distances in a whole tree */
+  MIN_BYTES = 1 << 20,         /* of a tree, with the caller's threads */
+  MIN_STARTED_BYTES = 6 << 20, /* with threads that the call starts, which takes about 50 us */
+  MOST_BYTES = 1 << 20,        /* of a range: the calling thread repeats that of a late one */
+  MOST_LATE = 4                /* earlier selections with late threads */
 };
 
 typedef struct match {
@@ -24,25 +26,37 @@ typedef struct match {
 } match;
 
 typedef struct range {
-  hp_ref first, end; /* 0: the end of `top` */
+  uint32_t first, end; /* samples; the last range ends with `top` */
   match *matches;
   uint32_t count, capacity;
   hpar_status status;
 } range;
 
+typedef struct own_matcher {
+  hp_matcher matcher; /* without a set: it is not open */
+  char padding[HP_CACHE_LINE];
+} own_matcher;
+
+/* A late thread keeps the job, which is therefore independent of the call. */
 typedef struct job {
-  const hpar_selectors *set;
+  hpar_selectors set; /* a copy */
   const hpar_document *document;
   hp_ref top;
   hpar_string language; /* the default of the document */
   hp_checked checked;
   hp_ref samples[MAX_SAMPLES];
   uint32_t sample_count;
-  uint64_t extent; /* of the tree below `top`, in units of references */
-  range *ranges;
+  uint64_t extent;       /* of the tree below `top`, in units of references */
+  own_matcher *matchers; /* by thread */
+  unsigned threads;
+  range *ranges; /* `range_count` of the threads, and as many of the caller, for late units */
   uint32_t range_count;
+  hp_unit_state *states;
+  hp_unit_steps *steps;
   hp_unit_queue queue;
 } job;
+
+/*** division ***/
 
 static void take_sample(job *j, hp_ref ref, uint64_t *distance) {
   if (j->sample_count == MAX_SAMPLES) {
@@ -76,6 +90,41 @@ static void take_samples(job *j) {
   }
 }
 
+/* Makes ranges of about equal length. With tests of siblings each range costs a pass over the
+ * siblings before it, so that more ranges than threads cost more than they balance. */
+static bool make_ranges(job *j) {
+  const size_t length = hp_unit_length(j->extent, j->threads, 1, MOST_BYTES / sizeof(uint64_t));
+  uint64_t count = j->set.looks_at_siblings ? j->threads : j->extent / length + 1;
+  if (count > j->sample_count) count = j->sample_count;
+  j->ranges = hp_allocate_zeroed((2 * count + 1) * sizeof *j->ranges);
+  j->states = hp_allocate_zeroed((count + 1) * sizeof *j->states);
+  j->steps = hp_allocate_zeroed((count + 1) * sizeof *j->steps);
+  j->matchers = hp_allocate_zeroed(j->threads * sizeof *j->matchers);
+  if (!j->ranges || !j->states || !j->steps || !j->matchers) return false;
+  j->range_count = (uint32_t)count;
+  for (uint32_t i = 0; i < count; i++) {
+    j->ranges[i].first = (uint32_t)(i * (uint64_t)j->sample_count / count);
+    j->ranges[i].end = (uint32_t)((i + 1) * (uint64_t)j->sample_count / count);
+    j->ranges[count + i] = j->ranges[i];
+  }
+  return true;
+}
+
+static void free_job(void *context) {
+  job *j = context;
+  for (uint32_t i = 0; i < 2 * j->range_count; i++) hp_free(j->ranges[i].matches);
+  for (unsigned i = 0; j->matchers && i < j->threads; i++) hp_matcher_close(&j->matchers[i].matcher);
+  hp_free(j->ranges);
+  hp_free(j->states);
+  hp_free(j->steps);
+  hp_free(j->matchers);
+  hp_checked_close(&j->checked);
+  hp_selectors_close(&j->set);
+  hp_free(j);
+}
+
+/*** matches ***/
+
 static hpar_status keep_match(hpar_node element, uint32_t selector, void *context) {
   range *r = context;
   if (!hp_reserve(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) {
@@ -87,67 +136,115 @@ static hpar_status keep_match(hpar_node element, uint32_t selector, void *contex
 }
 
 typedef struct visitor {
-  hp_matcher matcher;
+  const hp_matcher *matcher;
   range *range;
 } visitor;
 
 static bool visit(void *context, const hp_subject *subject, bool accepts) {
   visitor *v = context;
-  return !accepts || !hp_report_matches(&v->matcher, subject->ref, keep_match, v->range);
+  return !accepts || !hp_report_matches(v->matcher, subject->ref, keep_match, v->range);
 }
 
-static void match_range(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
-  job *j = context;
-  range own = j->ranges[unit]; /* another thread writes to the range beside it */
-  visitor v = {.range = &own};
-  hp_walk walk;
-  (void)thread, (void)steps;
-  hpar_status status = hp_matcher_open(&v.matcher, j->set, j->document, j->top);
-  v.matcher.language = j->language;
-  if (j->checked.slots) v.matcher.checked = &j->checked;
-  hp_walk_open(&walk, &v.matcher);
-  if (!status) status = hp_walk_range(&walk, j->top, own.first, own.end, visit, &v);
-  if (status) own.status = status;
-  if (own.status) hp_unit_queue_cancel(&j->queue); /* the selection fails */
-  hp_walk_close(&walk);
-  hp_matcher_close(&v.matcher);
-  j->ranges[unit] = own;
-}
-
-/* Makes ranges of about equal length. With tests of siblings each range costs a pass over the
- * siblings before it, so that more ranges than threads cost more than they balance. */
-static bool make_ranges(job *j, unsigned threads) {
-  uint32_t count = j->set->looks_at_siblings ? threads : threads * HP_UNITS_PER_THREAD;
-  if (count > j->sample_count) count = j->sample_count;
-  j->ranges = hp_allocate_zeroed((count + 1) * sizeof *j->ranges);
-  if (!j->ranges) return false;
-  for (uint32_t i = 0; i < count; i++) {
-    j->ranges[i].first = j->samples[(uint64_t)i * j->sample_count / count];
-    if (i) j->ranges[i - 1].end = j->ranges[i].first;
+static bool open_matcher(job *j, hp_matcher *m) {
+  if (m->set) return true;
+  if (hp_matcher_open(m, &j->set, j->document, j->top)) {
+    hp_matcher_close(m);
+    *m = (hp_matcher){0};
+    return false;
   }
-  j->range_count = count;
+  m->language = j->language;
+  if (j->checked.slots) m->checked = &j->checked;
   return true;
 }
 
-/* Matches all ranges. Threads that cannot be started leave their work to the others. */
-static void match_ranges(job *j, const hp_executor *executor) {
-  hp_crew crew = {0};
-  unsigned threads = hp_crew_prepare(&crew, executor, executor->threads);
-  static const hp_unit_client client = {.run = match_range};
-  const hp_unit_plan plan = {.client = &client, .job = j, .count = j->range_count};
-  hp_unit_queue_run(&j->queue, &plan, &crew, executor, threads ? threads : 1, false);
-  hp_crew_close(&crew);
+/* Matches a range in steps from one sample to the next. */
+static void match_range(job *j, range *r, hp_matcher *m, hp_unit_steps *steps) {
+  visitor v = {m, r};
+  hp_walk walk;
+  if (!open_matcher(j, m)) {
+    r->status = HPAR_ERROR_MEMORY;
+    return;
+  }
+  hp_note_step(steps);
+  hp_walk_open(&walk, m);
+  hpar_status status = hp_walk_start(&walk, j->top, j->samples[r->first]);
+  for (uint32_t i = r->first; i < r->end && !status && !r->status; i++) {
+    hp_note_step(steps);
+    const hp_ref end = i + 1 < j->sample_count ? j->samples[i + 1] : 0;
+    status = hp_walk_on(&walk, j->top, j->samples[i], end, visit, &v);
+  }
+  hp_walk_close(&walk);
+  hp_matcher_forget_types(m);
+  if (status) r->status = status;
+}
+
+static void run_range(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
+  job *j = context;
+  range own = j->ranges[unit]; /* another thread writes to the range beside it */
+  match_range(j, &own, &j->matchers[thread].matcher, steps);
+  j->ranges[unit] = own;
+  if (own.status) hp_unit_queue_cancel(&j->queue); /* the selection fails */
+}
+
+/* Matches what late threads have not finished. The calling thread has the first matcher. */
+static void match_rest(job *j) {
+  for (uint32_t i = 0; i < j->range_count; i++)
+    if (hp_unit_is_complete(&j->states[i]) && j->ranges[i].status) return;
+  for (uint32_t i = 0; i < j->range_count; i++)
+    if (hp_unit_give_up(&j->states[i])) match_range(j, &j->ranges[j->range_count + i], &j->matchers[0].matcher, NULL);
+}
+
+static const range *result_of(const job *j, uint32_t unit) {
+  return &j->ranges[hp_unit_is_complete(&j->states[unit]) ? unit : j->range_count + unit];
 }
 
 static hpar_status report(const job *j, hpar_match_callback callback, void *context) {
   for (uint32_t i = 0; i < j->range_count; i++)
-    if (j->ranges[i].status) return j->ranges[i].status;
-  for (uint32_t i = 0; i < j->range_count; i++)
-    for (uint32_t k = 0; k < j->ranges[i].count; k++) {
-      hpar_status status = callback(j->ranges[i].matches[k].element, j->ranges[i].matches[k].selector, context);
+    if (result_of(j, i)->status) return result_of(j, i)->status;
+  for (uint32_t i = 0; i < j->range_count; i++) {
+    const range *r = result_of(j, i);
+    for (uint32_t k = 0; k < r->count; k++) {
+      hpar_status status = callback(r->matches[k].element, r->matches[k].selector, context);
       if (status != HPAR_OK) return hp_end_of_walk(status);
     }
+  }
   return HPAR_OK;
+}
+
+/*** the call ***/
+
+static hpar_status open_job(job *j, const hpar_selectors *set, const hpar_document *document, hp_ref top) {
+  j->document = document;
+  j->top = top;
+  hpar_status status = hp_selectors_copy(&j->set, set);
+  if (status) return status;
+  if (set->languages) j->language = hp_default_language(document);
+  return hp_checked_open(&j->checked, &j->set, document, hp_root_of(document, top));
+}
+
+/* Matches all ranges. Threads that cannot be started leave their work to the others. Returns false
+ * if there are late threads, which keep the job. */
+static bool match_ranges(job *j, const hp_executor *executor, hp_crew *crew) {
+  static const hp_unit_client client = {.run = run_range, .drop = free_job};
+  const hp_unit_plan plan = {
+      .client = &client, .job = j, .count = j->range_count, .states = j->states, .steps = j->steps};
+  return hp_unit_queue_run(&j->queue, &plan, crew, executor, j->threads, hp_document_waits(j->document));
+}
+
+/* Matches, and reports. Frees the job and the crew, or leaves them to late threads. */
+static hpar_status run_job(job *j, const hp_executor *executor, hp_crew *crew, hp_late_crews *late,
+                           hpar_match_callback callback, void *context) {
+  const unsigned threads = hp_crew_prepare(crew, executor, executor->threads);
+  j->threads = threads ? threads : 1;
+  const bool fits = make_ranges(j), is_late = fits && !match_ranges(j, executor, crew);
+  if (is_late) match_rest(j);
+  if (!is_late) hp_crew_retire(crew, late);
+  hpar_status status = fits ? report(j, callback, context) : HPAR_ERROR_MEMORY;
+  if (is_late)
+    hp_crew_retire(crew, late);
+  else
+    free_job(j);
+  return status;
 }
 
 /* Reads the caller's options. */
@@ -193,29 +290,22 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
       !hp_can_have_children(hp_node_at(document->range.base, top)) ||
       hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, &executor))
     return hp_select_alone(set, document, top, callback, context);
+  /* The late threads of a document are no part of its tree. */
+  hpar_document *own = (hpar_document *)(uintptr_t)document;
+  if (hp_late_crews_sweep(&own->late, false) >= MOST_LATE)
+    return hp_select_alone(set, document, top, callback, context);
   job *j = hp_allocate_zeroed(sizeof *j);
-  if (!j) return HPAR_ERROR_MEMORY;
+  hp_crew *crew = hp_allocate_zeroed(sizeof *crew);
   hp_selectors_begin_use(set, document);
-  j->set = set;
-  j->document = document;
-  j->top = top;
-  if (set->languages) j->language = hp_default_language(document);
-  take_samples(j);
-  hpar_status status = hp_checked_open(&j->checked, set, document, hp_root_of(document, top));
-  if (status) {
-    /* no memory */
-  } else if (j->extent < min_extent(set, &executor)) {
-    status = hp_select_alone(set, document, top, callback, context);
-  } else if (make_ranges(j, executor.threads)) {
-    match_ranges(j, &executor);
-    status = report(j, callback, context);
+  hpar_status status = j && crew ? open_job(j, set, document, top) : HPAR_ERROR_MEMORY;
+  if (!status) take_samples(j);
+  if (!status && j->extent >= min_extent(set, &executor)) {
+    status = run_job(j, &executor, crew, &own->late, callback, context);
   } else {
-    status = HPAR_ERROR_MEMORY;
+    if (!status) status = hp_select_alone(set, document, top, callback, context);
+    if (j) free_job(j);
+    hp_free(crew);
   }
-  for (uint32_t i = 0; i < j->range_count; i++) hp_free(j->ranges[i].matches);
-  hp_checked_close(&j->checked);
-  hp_free(j->ranges);
-  hp_free(j);
   return hp_selectors_end_use(set, document, status);
 }
 

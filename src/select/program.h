@@ -221,6 +221,12 @@ hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document 
 /* Appends one selector to the set, as hpar_selectors_add does. */
 hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream, hpar_error *error);
 
+/* Copies the set, which may then change or be destroyed, to zeros. HPAR_ERROR_MEMORY;
+ * hp_selectors_close is to be called after any result. */
+hpar_status hp_selectors_copy(hpar_selectors *copy, const hpar_selectors *set);
+/* Frees what the set has, but not the set. */
+void hp_selectors_close(hpar_selectors *set);
+
 /* Removes what was appended since `before`, a copy of the set. */
 void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before);
 

@@ -198,10 +198,32 @@ hpar_status hpar_selectors_create(hpar_selectors **selectors) {
   return HPAR_OK;
 }
 
-static void free_selectors(hpar_selectors *s) {
+void hp_selectors_close(hpar_selectors *s) {
 #define FREE(type, name) hp_free(s->name);
   HP_SELECT_ARRAYS(FREE)
 #undef FREE
+}
+
+/* Returns NULL if memory is short, or there are no bytes. */
+static void *copy_bytes(const void *bytes, size_t length) {
+  void *copy = length ? hp_allocate(length) : NULL;
+  return copy ? memcpy(copy, bytes, length) : NULL;
+}
+
+hpar_status hp_selectors_copy(hpar_selectors *copy, const hpar_selectors *s) {
+  const size_t after_use = offsetof(hpar_selectors, text); /* other calls may change the use */
+  bool has_all = true;
+  memcpy((char *)copy + after_use, (const char *)s + after_use, sizeof *s - after_use);
+#define COPY(type, name)                                                                         \
+  copy->name = copy_bytes(s->name, (copy->name##_capacity = s->name##_count) * sizeof *s->name); \
+  has_all &= copy->name || !s->name##_count;
+  HP_SELECT_ARRAYS(COPY)
+#undef COPY
+  return has_all ? HPAR_OK : HPAR_ERROR_MEMORY;
+}
+
+static void free_selectors(hpar_selectors *s) {
+  hp_selectors_close(s);
   hp_free(s);
 }
 

@@ -309,14 +309,18 @@ hpar_status hp_walk_below(hp_walk *w, hp_ref top, hp_visit visit, void *context)
   return visit_from(w, top, first, 0, w->depth, visit, context);
 }
 
-hpar_status hp_walk_range(hp_walk *w, hp_ref top, hp_ref first, hp_ref end, hp_visit visit, void *context) {
+hpar_status hp_walk_start(hp_walk *w, hp_ref top, hp_ref first) {
   const char *base = w->matcher->document->range.base;
   hp_ref parent = hp_parent_of(base, hp_node_at(base, first));
   uint32_t between = 0;
   for (hp_ref ref = parent; ref != top; ref = hp_parent_of(base, hp_node_at(base, ref))) between++;
   hpar_status status = hp_walk_enter(w, parent);
-  if (!status) status = step_before(w, first);
-  return status ? status : visit_from(w, top, first, end, w->depth - between, visit, context);
+  w->floor = w->depth - between;
+  return status ? status : step_before(w, first);
+}
+
+hpar_status hp_walk_on(hp_walk *w, hp_ref top, hp_ref at, hp_ref end, hp_visit visit, void *context) {
+  return visit_from(w, top, at, end, w->floor, visit, context);
 }
 
 /*** the default language ***/
