@@ -4,6 +4,7 @@
  *   HPAR_TEST_SCALE=P   percent of the 300 documents (100) */
 
 #include "check.h"
+#include "support/executors.h"
 #include "support/mode.h"
 #include "support/random.h"
 #include "support/resource_events.h"
@@ -152,10 +153,15 @@ static void check_scans(resource_events *e, const hpar_options *given, const buf
   hpar_options options = *given;
   options.study = NULL;
   options.resources.in_order = e->in_order = false;
-  for (unsigned threads = 1; threads <= 4; threads++) {
+  unsigned runs = 0;
+  options.parallel.run = run_threads;
+  options.parallel.run_context = &runs;
+  for (unsigned threads = 1; threads <= 5; threads++) {
     options.threads = threads;
     options.mode = threads == 1 || !HPAR_PARALLEL ? HPAR_MODE_SEQUENTIAL : HPAR_MODE_PARALLEL;
-    options.parallel.executor = threads == 4 ? HPAR_EXECUTOR_THREADS : HPAR_EXECUTOR_INLINE;
+    options.parallel.executor = threads == 4   ? HPAR_EXECUTOR_THREADS
+                                : threads == 5 ? HPAR_EXECUTOR_CALLER
+                                               : HPAR_EXECUTOR_INLINE;
     if (threads == 1 || !HPAR_PARALLEL) options.parallel.executor = HPAR_EXECUTOR_THREADS;
     resource_events_reset(e);
     CHECK_EQ(hpar_scan_resources(parser, &options, html->bytes, html->length), HPAR_OK);
