@@ -125,6 +125,7 @@ static const test_case cases[] = {
       "doctype \"html\" \"p\" \"s\"\n"
       "error 1:22 missing-whitespace-after-doctype-public-keyword\n"
       "error 1:25 missing-whitespace-between-doctype-public-and-system-identifiers\n"),
+    T("<!DOCTYPE html PUBLIC \"a\r\nb\rc\" 'd\r\ne'>", "doctype \"html\" \"a\\nb\\nc\" \"d\\ne\"\n"),
     T("<!DOCTYPE>", "doctype - - - quirks\nerror 1:10 missing-doctype-name\n"),
     T("<!DOCTYPE html x y>z",
       "doctype \"html\" - - quirks\ntext \"z\"\nerror 1:16 invalid-character-sequence-after-doctype-name\n"),
