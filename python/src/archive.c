@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer copies are made without the interpreter's lock. */
-enum { COPY_AT_ONCE = 1 << 18 };
-
 typedef struct record {
   struct record *next;
   const char *problem; /* NULL: none */
@@ -127,18 +124,6 @@ static PyObject *archive_close(PyObject *self, PyObject *ignored) {
   return leave(a, status, true);
 }
 
-static PyObject *bytes_of(const char *from, size_t length) {
-  if (length < COPY_AT_ONCE) return PyBytes_FromStringAndSize(from, (Py_ssize_t)length);
-  PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)length);
-  char *to;
-  Py_ssize_t same;
-  if (!bytes || PyBytes_AsStringAndSize(bytes, &to, &same)) return bytes;
-  Py_BEGIN_ALLOW_THREADS;
-  memcpy(to, from, length);
-  Py_END_ALLOW_THREADS;
-  return bytes;
-}
-
 static PyObject *text_of(hpar_string value) { return hp_py_str(value.bytes ? value.bytes : "", value.length); }
 
 /* Returns (problem or None, offset, inner, head, block, type, URI, date), or None if there is no record. */
@@ -151,7 +136,7 @@ static PyObject *archive_next(PyObject *self, PyObject *ignored) {
   a->first = r->next;
   if (!a->first) a->last = &a->first;
   const hpar_string head = {r->bytes, r->head_length};
-  PyObject *block = bytes_of(r->bytes + r->head_length, r->block_length);
+  PyObject *block = hp_py_bytes(r->bytes + r->head_length, r->block_length);
   PyObject *type = text_of(hp_warc_field(head, "WARC-Type")), *uri = text_of(hp_warc_uri(head)),
            *date = text_of(hp_warc_field(head, "WARC-Date")), *result = NULL;
   if (block && type && uri && date)
@@ -199,7 +184,7 @@ PyObject *hp_py_message(PyObject *module, PyObject *const *arguments, Py_ssize_t
   Py_BEGIN_ALLOW_THREADS;
   status = hp_http_read((hpar_string){bytes, (size_t)length}, (size_t)limit, &memory, &m);
   Py_END_ALLOW_THREADS;
-  PyObject *result = NULL, *body = status ? NULL : bytes_of(m.body.bytes, m.body.length);
+  PyObject *result = NULL, *body = status ? NULL : hp_py_bytes(m.body.bytes, m.body.length);
   if (status) hp_py_raise(state, status, NULL);
   if (body)
     result = Py_BuildValue("(zIy#zNO)", m.problem ? hp_http_problem_name(m.problem) : NULL, m.status, m.head.bytes,

@@ -13,23 +13,39 @@ static int compare_handles(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
+/* Writes the texts that are children of the nodes. */
+static hpar_status collect_texts(const hpar_document *tree, hpar_node top, const hpar_node *sorted, size_t count,
+                                 hp_py_buffer *found) {
+  hpar_status status = HPAR_OK;
+  for (hpar_node n = top; n && count && !status; n = hpar_node_walk(tree, top, n)) {
+    if (hpar_node_kind(tree, n) != HPAR_NODE_TEXT) continue;
+    const hpar_node parent = hpar_node_parent(tree, n);
+    if (bsearch(&parent, sorted, count, sizeof *sorted, compare_handles))
+      status = hp_py_write((const char *)&n, sizeof n, found);
+  }
+  return status;
+}
+
 PyObject *hp_py_texts_of(hp_py_document *d, hpar_node top, const hpar_node *handles, size_t count) {
   hpar_node *sorted = malloc(count * sizeof *sorted + 1);
-  PyObject *list = sorted ? PyList_New(0) : PyErr_NoMemory();
-  if (list && count) {
-    memcpy(sorted, handles, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_handles);
-  }
-  for (hpar_node n = top; n && list && count; n = hpar_node_walk(d->tree, top, n)) {
-    if (hpar_node_kind(d->tree, n) != HPAR_NODE_TEXT) continue;
-    const hpar_node parent = hpar_node_parent(d->tree, n);
-    if (!bsearch(&parent, sorted, count, sizeof *sorted, compare_handles)) continue;
+  if (!sorted) return PyErr_NoMemory();
+  if (count) memcpy(sorted, handles, count * sizeof *sorted);
+  hp_py_buffer found = {NULL, 0, 0};
+  PyThreadState *saved = hp_py_begin_read(d);
+  if (count) qsort(sorted, count, sizeof *sorted, compare_handles);
+  const hpar_status status = collect_texts(d->tree, top, sorted, count, &found);
+  hp_py_end_read(d, saved);
+  free(sorted);
+  PyObject *list = status ? PyErr_NoMemory() : PyList_New(0);
+  for (size_t at = 0; at < found.length && list; at += sizeof(hpar_node)) {
+    hpar_node n;
+    memcpy(&n, found.bytes + at, sizeof n);
     PyObject *text = hp_py_string(hpar_node_data(d->tree, n));
     if (!text || PyList_Append(list, text)) Py_CLEAR(list);
     Py_XDECREF(text);
     if (list) hp_py_let_others_run(d, list, AT_ONCE);
   }
-  free(sorted);
+  free(found.bytes);
   return list;
 }
 

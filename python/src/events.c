@@ -21,7 +21,7 @@ typedef struct writer {
   PyObject *list;
 } writer;
 
-enum { AT_ONCE = 4096 };
+enum { AT_ONCE = 512 };
 
 static bool append(writer *w, PyObject *event) {
   bool fine = event && !PyList_Append(w->list, event);

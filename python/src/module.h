@@ -156,6 +156,8 @@ PyObject *hp_py_refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
 hpar_status hp_py_write(const char *bytes, size_t length, void *buffer);
 PyObject *hp_py_str(const char *bytes, size_t length);
 PyObject *hp_py_string(hpar_string string);
+/* Returns bytes, and copies many of them without the interpreter's lock. */
+PyObject *hp_py_bytes(const char *from, size_t length);
 /* Returns the contents as a str or bytes and frees them; MemoryError for another status. */
 PyObject *hp_py_buffer_str(hp_py_buffer *buffer, hpar_status status);
 PyObject *hp_py_buffer_bytes(hp_py_buffer *buffer, hpar_status status);

@@ -120,33 +120,76 @@ static size_t widen(const char *bytes, size_t length, char *units) {
   return (size_t)(to - units) / sizeof(uint16_t);
 }
 
-/* Needs no Python thread state. */
-static form change_form(hp_py_buffer *b) {
-  const char *end = b->bytes + b->length;
+/* A text with characters from U+0100 on becomes a str piece by piece, because the lock can be given up in
+ * between. Most pieces of most such texts are ASCII. */
+enum { PIECE = 1 << 16 };
+
+typedef struct piece {
+  char *bytes;
+  size_t length; /* in bytes */
+  form form;
+} piece;
+
+/* Returns the end of the piece that begins at `at`: where a character ends. */
+static size_t piece_end(const hp_py_buffer *b, size_t at) {
+  if (b->length - at <= PIECE) return b->length;
+  size_t end = at + PIECE;
+  while ((b->bytes[end] & 0xC0) == 0x80) end--;
+  return end;
+}
+
+/* Returns valid UTF-8 in another form. `units` has room for it as UTF-16, if it is wide. Needs no Python
+ * thread state. */
+static piece change_form(char *bytes, size_t length, char *units) {
   bool is_ascii = false;
-  if (b->length < LONG || hp_scan()->invalid_utf8(b->bytes, end) != end) return UTF_8;
-  if (form_of(b->bytes, b->length, &is_ascii) == LATIN_1) {
-    if (!is_ascii) b->length = narrow(b->bytes, b->length);
-    return LATIN_1;
+  const form form = form_of(bytes, length, &is_ascii);
+  if (form == UTF_16) return (piece){units, sizeof(uint16_t) * widen(bytes, length, units), form};
+  return (piece){bytes, is_ascii ? length : narrow(bytes, length), form};
+}
+
+static PyObject *piece_str(piece p) {
+  int order = PY_LITTLE_ENDIAN ? -1 : 1;
+  if (p.form == LATIN_1) return PyUnicode_DecodeLatin1(p.bytes, (Py_ssize_t)p.length, NULL);
+  return PyUnicode_DecodeUTF16(p.bytes, (Py_ssize_t)p.length, NULL, &order);
+}
+
+/* Returns the text whose bytes before `at` are the str `text`, and takes the reference to that. */
+static PyObject *join_pieces(PyObject *text, const hp_py_buffer *b, size_t at, char *units, bool gives_up_lock) {
+  PyObject *list = PyList_New(0), *empty = PyUnicode_FromString(""), *joined = NULL;
+  bool fine = list && empty && text && !PyList_Append(list, text);
+  Py_XDECREF(text);
+  while (fine && at < b->length) {
+    PyThreadState *saved = gives_up_lock ? PyEval_SaveThread() : NULL;
+    const size_t end = piece_end(b, at);
+    const piece p = change_form(b->bytes + at, end - at, units);
+    if (saved) PyEval_RestoreThread(saved);
+    text = piece_str(p);
+    fine = text && !PyList_Append(list, text);
+    Py_XDECREF(text);
+    at = end;
   }
-  /* The text moves to the end of a buffer, at whose beginning the units never reach what is left of it. */
-  const size_t length = b->length, begin = length + sizeof(unit_vector);
-  char *grown = realloc(b->bytes, begin + length);
-  if (!grown) return UTF_8;
-  memmove(grown + begin, grown, length);
-  b->bytes = grown;
-  b->length = sizeof(uint16_t) * widen(grown + begin, length, grown);
-  return UTF_16;
+  if (fine) joined = PyUnicode_Join(empty, list);
+  Py_XDECREF(empty);
+  Py_XDECREF(list);
+  return joined;
 }
 
 PyObject *hp_py_end_text(hp_py_document *d, PyThreadState *saved, hp_py_buffer *b, hpar_status status) {
-  const form form = status ? UTF_8 : change_form(b);
-  const Py_ssize_t length = (Py_ssize_t)b->length;
+  bool is_ascii;
+  size_t end = b->length;
+  char *units = NULL;
+  piece p = {b->bytes, b->length, UTF_8};
+  if (!status && end >= LONG && hp_scan()->invalid_utf8(b->bytes, b->bytes + end) == b->bytes + end) {
+    const form whole = form_of(b->bytes, end, &is_ascii);
+    if (whole == UTF_16) end = piece_end(b, 0);
+    if (whole == UTF_16) units = malloc(sizeof(uint16_t) * PIECE + sizeof(unit_vector));
+    if (whole == LATIN_1 || units) p = change_form(b->bytes, end, units);
+  }
   hp_py_end_read(d, saved);
-  if (form == UTF_8) return hp_py_buffer_str(b, status);
-  int order = PY_LITTLE_ENDIAN ? -1 : 1;
-  PyObject *text = form == LATIN_1 ? PyUnicode_DecodeLatin1(b->bytes, length, NULL)
-                                   : PyUnicode_DecodeUTF16(b->bytes, length, NULL, &order);
+  if (p.form == UTF_8) return hp_py_buffer_str(b, status);
+  PyObject *text = piece_str(p);
+  if (end < b->length) text = join_pieces(text, b, end, units, saved != NULL);
+  free(units);
   free(b->bytes);
   return text;
 }
@@ -157,8 +200,21 @@ PyObject *hp_py_buffer_str(hp_py_buffer *buffer, hpar_status status) {
   return text;
 }
 
+PyObject *hp_py_bytes(const char *from, size_t length) {
+  enum { COPY_AT_ONCE = 1 << 18 };
+  if (length < COPY_AT_ONCE) return PyBytes_FromStringAndSize(from, (Py_ssize_t)length);
+  PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)length);
+  char *to;
+  Py_ssize_t same;
+  if (!bytes || PyBytes_AsStringAndSize(bytes, &to, &same)) return bytes;
+  Py_BEGIN_ALLOW_THREADS;
+  memcpy(to, from, length);
+  Py_END_ALLOW_THREADS;
+  return bytes;
+}
+
 PyObject *hp_py_buffer_bytes(hp_py_buffer *buffer, hpar_status status) {
-  PyObject *bytes = status ? PyErr_NoMemory() : PyBytes_FromStringAndSize(buffer->bytes, (Py_ssize_t)buffer->length);
+  PyObject *bytes = status ? PyErr_NoMemory() : hp_py_bytes(buffer->bytes, buffer->length);
   free(buffer->bytes);
   return bytes;
 }
