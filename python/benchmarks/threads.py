@@ -1,10 +1,16 @@
-"""threads.py [--lock] FILE...: whether two threads do the work of one in half the time, and who keeps the lock.
+"""threads.py FILE...: whether two threads do the work of one in half the time, and who keeps the interpreter's lock.
 
-Prints for each kind of call how much work two threads do in the time of one, which needs an idle machine with two cores. With --lock, it prints from CPU times how much of a call runs without the interpreter's
-lock, the speed that two threads can therefore reach, and the longest time for which a call keeps the lock. That depends
-little on other work. It needs a C compiler, and an interpreter that is in a shared library.
+Prints for each kind of call, over all files:
+
+  two threads    how much work two threads do in the time of one, the best of five. Needs an idle machine with two cores.
+  without lock   how much of the call's CPU time runs without the lock
+  longest hold   the longest CPU time for which a call keeps the lock, and the size of its page; then the longest for pages up to
+                 256 KB, and up to 1 MB. The least of five, because an interrupt counts for the thread that it finds.
+
+The last two depend little on other work. They need a C compiler, and an interpreter that is in a shared library.
 """
 import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -53,65 +59,83 @@ def seconds_of(threads, work):
     return time.perf_counter() - begin
 
 
-def print_scaling(inputs):
-    print("| call | work of two threads in the time of one |\n| --- | ---: |")
-    for name, call in CALLS.items():
-        def fixed(rounds):
-            def run():
-                for _ in range(rounds):
-                    for page, document in inputs:
-                        call(page, document)
-            return run
-        fixed(1)()
-        begin = time.thread_time()
-        fixed(1)()
-        rounds = max(1, int(0.3 / max(time.thread_time() - begin, 1e-6)))
-        best = max(2 * seconds_of(1, fixed(rounds)) / seconds_of(2, fixed(rounds)) for _ in range(5))
-        print(f"| {name} | {best:.2f} |", flush=True)
+def scaling_of(call, inputs):
+    """How much work two threads do in the time of one."""
+    def fixed(rounds):
+        def run():
+            for _ in range(rounds):
+                for page, document in inputs:
+                    call(page, document)
+        return run
+    fixed(1)()
+    begin = time.thread_time()
+    fixed(1)()
+    rounds = max(1, int(0.3 / max(time.thread_time() - begin, 1e-6)))
+    return max(2 * seconds_of(1, fixed(rounds)) / seconds_of(2, fixed(rounds)) for _ in range(5))
 
 
-def print_holds(inputs):
+SIZES = (256 << 10, 1 << 20)
+
+
+def holds_of(call, inputs):
+    """The share of the time without the lock, and (nanoseconds, bytes of the page) of the longest hold for each limit of sizes."""
     library = ctypes.PyDLL(os.environ["LD_PRELOAD"])
     library.lock_longest.restype = library.lock_outside.restype = ctypes.c_int64
-    print("| call | without the lock | two threads reach | longest hold, ms | page |\n| --- | ---: | ---: | ---: | ---: |")
-    for name, call in CALLS.items():
-        total = outside = longest = size = 0
-        for page, document in inputs:
-            best = None
-            for _ in range(5):  # the least, because an interrupt counts for the thread that it finds
-                library.lock_begin()
-                begin = time.thread_time_ns()
-                result = call(page, document)
-                end = time.thread_time_ns()
-                found = library.lock_longest(), end - begin, library.lock_outside()
-                del result
-                best = found if best is None else min(best, found)
-            if best[0] > longest:
-                longest, size = best[0], len(page)
-            total += best[1]
-            outside += best[2]
-        held = 1 - outside / total
-        print(f"| {name} | {1 - held:.0%} | {2 / (1 + held):.2f} | {longest / 1e6:.2f} | {size >> 10:,} KB |", flush=True)
+    total = outside = 0
+    holds = []
+    for page, document in inputs:
+        found = []
+        for _ in range(5):
+            library.lock_begin()
+            begin = time.thread_time_ns()
+            result = call(page, document)
+            end = time.thread_time_ns()
+            found.append((library.lock_longest(), end - begin, library.lock_outside()))
+            del result
+        least = min(found)
+        holds.append((least[0], len(page)))
+        total += least[1]
+        outside += least[2]
+    return outside / total, [max((hold for hold in holds if hold[1] <= size), default=(0, 0)) for size in (float("inf"), *SIZES)]
+
+
+def run_with_lock(paths):
+    """The result of holds_of for each call, from a process in which benchmarks/lock.c measures the lock; {}: impossible."""
+    if not sysconfig.get_config_var("Py_ENABLE_SHARED") or "libpython" not in open("/proc/self/maps", encoding="utf-8").read():
+        print(f"{sys.executable} is not in a shared library, so that the lock cannot be measured")
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        library = os.path.join(folder, "lock.so")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lock.c")
+        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        done = subprocess.run([sys.executable, __file__, "--lock", *paths], env={**os.environ, "LD_PRELOAD": library},
+                              stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
 
 
 def main():
     paths = [path for path in sys.argv[1:] if path != "--lock"]
     if not paths:
         sys.exit(__doc__)
-    if "--lock" in sys.argv and not sysconfig.get_config_var("Py_ENABLE_SHARED"):
-        sys.exit(f"{sys.executable} is not in a shared library, so that its functions cannot be replaced")
-    if "--lock" in sys.argv and "lock.so" not in os.environ.get("LD_PRELOAD", ""):
-        with tempfile.TemporaryDirectory() as folder:
-            library = os.path.join(folder, "lock.so")
-            source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lock.c")
-            subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-            sys.exit(subprocess.run([sys.executable, *sys.argv], env={**os.environ, "LD_PRELOAD": library}).returncode)
     inputs = []
     for path in paths:
         with open(path, "rb") as file:
             page = file.read()
         inputs.append((page, hpar.parse(page)))
-    (print_holds if "--lock" in sys.argv else print_scaling)(inputs)
+    if "--lock" in sys.argv:
+        print(json.dumps({name: holds_of(call, inputs) for name, call in CALLS.items()}))
+        return
+    locks = run_with_lock(paths)
+    print(f"{len(paths)} pages, {sum(len(page) for page, _ in inputs) / 1e6:.1f} MB; load of the machine {os.getloadavg()[0]:.2f}")
+    print("| call | two threads | without lock | longest hold, ms | page, KB | up to 256 KB, ms | up to 1 MB, ms |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name, call in CALLS.items():
+        line = f"| {name} | {scaling_of(call, inputs):.2f} |"
+        if name in locks:
+            outside, (longest, *others) = locks[name]
+            line += f" {outside:.0%} | {longest[0] / 1e6:.2f} | {longest[1] >> 10:,} |"
+            line += "".join(f" {hold / 1e6:.2f} |" for hold, _ in others)
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
