@@ -88,7 +88,7 @@ equal two
 
 # Units by number, as engines run them.
 crawl data "$@" --out plan --engine parallel
-check "the lines for GNU parallel" 'test $status = 0 && grep -q "parallel --joblog .* crawl run" out && grep -q "crawl reduce" out'
+check "the lines for GNU parallel" 'test $status = 0 && grep -q "crawl watch .* --progress auto &$" out && grep -q "parallel --joblog .* crawl run" out && grep -q "crawl reduce" out'
 crawl reduce plan
 check "a summary without results" 'test $status = 1 && grep -q "no complete results" err'
 crawl run plan 1-99 --threads 2
@@ -109,6 +109,17 @@ cp -r plan damaged
 sed '1d' plan/plan.tsv >damaged/plan.tsv
 crawl data "$@" --out damaged --resume
 equal damaged
+
+# The plan of an earlier version, without a hash, and of a later one.
+mkdir earlier
+for plan in 'hpar-crawl-plan-1\t0.2.0\nunit\tx\n' 'hpar-crawl-plan-9\tx\n'; do
+  printf "$plan" >earlier/plan.tsv
+  usage "plan.tsv: is the plan of another version of hpar" 1 reduce earlier
+done
+
+# Progress of the units that other processes run.
+crawl watch two --progress json
+check "watch" 'test $status = 0 && test ! -s out && grep -q "^{\"units\":$(ls data | wc -l),\"done\":0,\"reused\":$(ls data | wc -l),.*\"seconds_left\":0}$" err'
 
 # Processes that are killed.
 crawl data "$@" --out killed --threads 2 &
@@ -289,7 +300,42 @@ if test -e data/9.warc.gz; then
   gzip -c <plain.wet >whole.wet.gz
   crawl whole.wet.gz --out wet_whole
   check "a WET file in one member" 'test $status = 0 && grep -q "\"records_conversion\":2" wet_whole/summary.json'
+
+  # A list that is packed, and one that is damaged.
+  ls data/* | sed 's/$/\r/' | gzip -c >list.gz
+  crawl @list.gz "$@" --out packed_list
+  equal packed_list
+  head -c 20 list.gz >short.gz
+  usage "short.gz: is damaged" 1 @short.gz --out x
 fi
+
+# WAT: metadata in JSON.
+printf '{"Container":{}}' >json
+record metadata http://t/1 json | sed 's/^Content-Type: .*/Content-Type: application\/json\r/' >plain.wat
+record metadata http://t/2 text >>plain.wat
+crawl plain.wat --out wat
+check "plain.wat" 'test $status = 0 && grep -q "\"records_metadata\":2" wat/summary.json && grep -q "\"records_metadata_json\":1" wat/summary.json'
+
+# Revisits name a record by its id, its URL and date, or its digest, also one of another file.
+# member TYPE FIELD...: writes a record with these fields.
+member() {
+  record "$1" http://v/ small | sed '/^WARC-Target-URI: /d' >member
+  shift
+  sed -n 1,2p member && printf '%s\r\n' "$@" && sed 1,2d member
+}
+mkdir visits
+{ member response 'WARC-Record-ID: <urn:x:1>' 'WARC-Target-URI: http://v/1' 'WARC-Date: 2024-01-01T00:00:00Z' 'WARC-Payload-Digest: sha1:A' &&
+  member revisit 'WARC-Target-URI: http://v/1' 'WARC-Refers-To: <urn:x:1>' && member revisit 'WARC-Target-URI: http://v/1' 'WARC-Payload-Digest: sha1:B' &&
+  member revisit 'WARC-Target-URI: http://v/1' && member revisit 'WARC-Target-URI: http://v/1' 'WARC-Payload-Digest: sha1:X'; } >visits/1.warc
+{ member response 'WARC-Target-URI: http://v/2' 'WARC-Payload-Digest: sha1:B' && member response 'WARC-Target-URI: http://v/3' 'WARC-Payload-Digest: sha1:A' &&
+  member revisit 'WARC-Refers-To-Target-URI: http://v/1' 'WARC-Refers-To-Date: 2024-01-01T00:00:00Z' &&
+  record response http://v/4 gone | sed 's/^WARC-Type/WARC-Payload-Digest: sha1:C\r\n&/' && member revisit 'WARC-Payload-Digest: sha1:C'; } >visits/2.warc
+crawl visits --out visited --duplicates
+check "revisits" 'test $status = 0 && grep -q "\"revisits_of_pages\":3[,}]" visited/summary.json && grep -q "\"revisits_of_nothing\":2[,}]" visited/summary.json &&
+  grep -q "\"revisits_of_other_responses\":1[,}]" visited/summary.json && grep -q "\"pages_with_an_earlier_digest\":1[,}]" visited/summary.json && ! grep -q "\"stored\"\|^\"revisits\"" visited/summary.json'
+crawl visits --out visited_by_parts --duplicates --unit-size 300 --threads 2
+sed -n '/^"counters"/,/^}/p' visited/summary.json >counts
+check "revisits by parts" 'test $status = 0 && test "$(sed -n "/^\"counters\"/,/^}/p" visited_by_parts/summary.json)" = "$(cat counts)"'
 
 # Three codings, of which the body lacks the second: the last one decodes what the first one did.
 if test -e data/9.warc.gz && command -v python3 >/dev/null; then

@@ -5,6 +5,7 @@ A server on loopback ends most answers early, and a program in place of aws does
 records, and filters choose among them. A server without ranges, and
 one that has no such file, cost their unit only.
 """
+import gzip
 import http.server
 import json
 import os
@@ -93,7 +94,7 @@ def main():
             done = subprocess.run([hpar, "crawl", *inputs, "--out", os.path.join(work, out), "--threads", "2", "--fields", "url,date,content",
                                    "--group-by", "host", "--progress", "none"], env=environment, stderr=subprocess.PIPE, text=True)
             results = []
-            for name in "summary.json", "rows.jsonl", "groups.csv":
+            for name in ("summary.json", "rows.jsonl", "groups.csv") if done.returncode < 2 else ():
                 with open(os.path.join(work, out, name), "rb") as file:
                     results.append(file.read())
             return done.returncode, done.stderr, results
@@ -115,6 +116,23 @@ def main():
                 out = "index%d" % len(checks)
                 status, message, results = crawl(out, "@" + os.path.join(work, "index"), "--base", base)
                 checks.append(("index of " + base, status == 0 and results[1].splitlines() == local[1].splitlines()[:len(pages)], message))
+            with open(os.path.join(bucket, "index.gz"), "wb") as file, open(os.path.join(work, "index"), "rb") as lines:
+                file.write(gzip.compress(lines.read()))
+            before = Handler.requests
+            status, message, results = crawl("packed", "@" + address + "ranges/index.gz", "--base", bucket)
+            if "needs zlib" not in message:
+                checks.append(("packed index", status == 0 and results[1].splitlines() == local[1].splitlines()[:len(pages)] and
+                               Handler.requests > before, message))
+            # Neighbours in a file are one unit, and so are lines that overlap.
+            size = os.path.getsize(os.path.join(bucket, "a.warc"))
+            middle, other = pages[3]["offset"], pages[9]["offset"]
+            parts = [(other, size - other), (0, middle), (middle, other - middle), (middle, 5), (0, middle)]
+            with open(os.path.join(work, "parts"), "w", encoding="utf-8") as file:
+                for offset, length in parts:
+                    file.write('key 2024 {"filename": "a.warc", "offset": "%d", "length": "%d"}\n' % (offset, length))
+            whole = crawl("whole", os.path.join(bucket, "a.warc"))[2]
+            status, message, results = crawl("joined", "@" + os.path.join(work, "parts"), "--base", bucket)
+            checks.append(("neighbours", status == 0 and results == whole, message))
             with open(os.path.join(work, "paths"), "w", encoding="utf-8") as file:
                 file.write('key 2024 {"filename": "a.warc", "offset": "-1", "length": "5"}\n')
             done = subprocess.run([hpar, "crawl", "@" + os.path.join(work, "paths"), "--out", os.path.join(work, "x")], stderr=subprocess.PIPE, text=True)

@@ -105,6 +105,7 @@ static bool finish_sums(hp_map *m) {
                                [HP_SUM_TYPE_REVISIT] = {"records_revisit", 0},
                                [HP_SUM_TYPE_OTHER] = {"records_other", 0},
                                [HP_SUM_NOT_SAMPLED] = {"records_not_sampled", 0},
+                               [HP_SUM_WAT] = {"records_metadata_json", 0},
                                [HP_SUM_PAGES] = {"pages", HP_PROFILE_ALL},
                                [HP_SUM_PAGE_BYTES] = {"page_bytes", HP_PROFILE_ALL},
                                [HP_SUM_NODES] = {"nodes", HP_PROFILE_SIZES},
@@ -195,18 +196,13 @@ static void refuse(hp_map *m, const hp_warc_record *record, const char *reason) 
   if (m->refuse) m->refuse(m->context, record, reason);
 }
 
-static uint64_t hash_text(uint64_t hash, hpar_string text) { /* FNV-1a */
-  for (size_t i = 0; i < text.length; i++) hash = (hash ^ (unsigned char)text.bytes[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 static uint64_t first_hash(const hp_map *m) {
   return UINT64_C(0xcbf29ce484222325) ^ m->options.seed * UINT64_C(0x9E3779B97F4A7C15);
 }
 
 /* Chooses pages by the hash of their URL, so that each unit has its part of the sample. */
 static bool is_studied(const hp_map *m, hpar_string url) {
-  uint64_t hash = hash_text(first_hash(m), url);
+  uint64_t hash = hp_map_hash(first_hash(m), url);
   hash ^= hash >> 32;
   return (hash * UINT64_C(0xD6E8FEB86659FD93) >> 32) % m->options.sample_of == 0;
 }
@@ -214,7 +210,8 @@ static bool is_studied(const hp_map *m, hpar_string url) {
 /* Chooses records by the hash of their URL and date, which the records of one fetch share. */
 static bool is_sampled(const hp_map *m, const hp_warc_record *record) {
   if (!m->options.share) return true;
-  uint64_t hash = hash_text(hash_text(hash_text(first_hash(m), record->uri), (hpar_string){" ", 1}), record->date);
+  uint64_t hash = hp_map_hash(first_hash(m), record->uri);
+  hash = hp_map_hash(hp_map_hash(hash, (hpar_string){" ", 1}), record->date);
   hash = (hash ^ hash >> 32) * UINT64_C(0xD6E8FEB86659FD93);
   return (hash ^ hash >> 32) * UINT64_C(0xD6E8FEB86659FD93) < m->options.share;
 }
@@ -261,7 +258,7 @@ static bool count_matches(hp_map *m, const hp_warc_record *record, const hp_http
 }
 
 static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
-                         const hp_map_page *page, const hpar_study_stats *stats);
+                         const hp_map_page *page, const hpar_study_stats *stats, const hp_map_study *study);
 
 static const char *quirks_name(hpar_quirks quirks) {
   return quirks == HPAR_QUIRKS ? "quirks" : quirks == HPAR_LIMITED_QUIRKS ? "limited-quirks" : "no-quirks";
@@ -306,13 +303,14 @@ static bool count_page(hp_map *m, const hp_warc_record *record, const hp_http_me
   }
   if (fine && profiles & HP_PROFILE_ERRORS) fine = hp_map_errors(m);
   if (fine) fine = count_matches(m, record, message, stats);
-  if (fine && m->options.records) fine = write_record(m, record, message, page, stats);
-  if (!fine || !(profiles & (HP_PROFILE_STATES | HP_PROFILE_SPECULATION)) || !is_studied(m, page->url)) return fine;
-  fine = count(m, "sampled_pages", 1);
-  if (fine && profiles & HP_PROFILE_STATES) fine = hp_map_states(m, page);
-  if (fine && profiles & HP_PROFILE_SPECULATION && page->length >= m->options.study_bytes)
-    fine = hp_map_speculation(m, page);
-  return fine;
+  hp_map_study study = {0};
+  if (fine && profiles & (HP_PROFILE_STATES | HP_PROFILE_SPECULATION) && is_studied(m, page->url)) {
+    fine = count(m, "sampled_pages", 1);
+    if (fine && profiles & HP_PROFILE_STATES) fine = hp_map_states(m, page);
+    if (fine && profiles & HP_PROFILE_SPECULATION && page->length >= m->options.study_bytes)
+      fine = hp_map_speculation(m, page, &study);
+  }
+  return fine && (!m->options.records || write_record(m, record, message, page, stats, &study));
 }
 
 static hpar_status parse_page(hp_map *m, const hp_warc_record *record, const hp_http_message *message) {
@@ -380,10 +378,13 @@ static hpar_status take_response(hp_map *m, const hp_warc_record *record) {
     fine = hp_tally_add_text(m->tally, HP_PROBLEMS, hp_http_problem_name(message.problem), 1);
     refuse(m, record, hp_http_problem_name(message.problem));
     if (fine && message.problem == HP_HTTP_TOO_LARGE) fine = count(m, "quarantined", 1);
-  } else if (fine && message.status == 200 && is_html(message.content_type, message.body)) {
-    status = take_page(m, record, &message);
   } else if (fine) {
-    fine = add_plain_row(m, record, &message, HP_ROWS_OF_RESPONSES);
+    bool is_page = message.status == 200 && is_html(message.content_type, message.body);
+    if (m->options.duplicates) fine = hp_map_stored(m, record, is_page);
+    if (fine && is_page)
+      status = take_page(m, record, &message);
+    else if (fine)
+      fine = add_plain_row(m, record, &message, HP_ROWS_OF_RESPONSES);
   }
   hp_http_memory_clear(&m->memory, KEPT_BODY);
   return fine ? status : HPAR_ERROR_MEMORY;
@@ -410,8 +411,11 @@ hpar_status hp_map_record(hp_map *m, const hp_warc_record *record) {
   if (record->truncated.length && !count(m, "truncated_by_crawler", 1)) return HPAR_ERROR_MEMORY;
   if (is_text(record->type, "response")) return take_response(m, record);
   if (is_text(record->type, "conversion")) hp_map_value(m, HP_TEXT_BYTES, record->block.length);
+  if (is_text(record->type, "metadata") && is_text(record->content_type, "application/json")) m->sums[HP_SUM_WAT]++;
+  if (m->options.duplicates && is_text(record->type, "revisit") && !hp_map_revisit(m, record)) return HPAR_ERROR_MEMORY;
   if (is_text(record->type, "resource") && is_html(record->content_type, record->block)) {
     hp_http_message message = {.body = record->block};
+    if (m->options.duplicates && !hp_map_stored(m, record, true)) return HPAR_ERROR_MEMORY;
     return take_page(m, record, &message);
   }
   return add_plain_row(m, record, NULL, HP_ROWS_OF_RECORDS) ? HPAR_OK : HPAR_ERROR_MEMORY;
@@ -435,7 +439,7 @@ static void write_string(FILE *file, hpar_string text) {
 
 /* A byte beyond ASCII in a URL is written as the character with its number. */
 static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_message *message,
-                         const hp_map_page *page, const hpar_study_stats *stats) {
+                         const hp_map_page *page, const hpar_study_stats *stats, const hp_map_study *study) {
   FILE *file = m->records;
   if (!file) return true;
   fputs("{\"file\":", file);
@@ -448,8 +452,10 @@ static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_
   fprintf(file, ",\"status\":%u,\"bytes\":%zu,\"encoding\":\"%s\",\"encoding_source\":\"%s\",\"quirks\":\"%s\"",
           message->status, page->length, stats->encoding, stats->encoding_source,
           quirks_name(hpar_document_quirks(m->document)));
-  fprintf(file, ",\"tokens\":%llu,\"nodes\":%llu,\"elements\":%llu,\"attributes\":%llu,\"depth\":%llu}\n",
+  fprintf(file, ",\"tokens\":%llu,\"nodes\":%llu,\"elements\":%llu,\"attributes\":%llu,\"depth\":%llu",
           (unsigned long long)stats->tokens, (unsigned long long)stats->nodes, (unsigned long long)page->elements,
           (unsigned long long)page->attributes, (unsigned long long)page->depth);
+  if (study->length) hp_map_write_study(file, study);
+  fputs("}\n", file);
   return true;
 }

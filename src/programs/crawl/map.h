@@ -39,6 +39,7 @@ typedef struct hp_map_options {
   const char *const *selectors;
   size_t selector_count;
   bool records;          /* a line of JSON for each page */
+  bool duplicates;       /* resolve revisits, and count pages with equal digests */
   char *fields, *groups; /* the columns of rows, and those by which they are counted; NULL: none */
   hp_row_format row_format;
   hp_row_kind row_kind;
@@ -67,5 +68,9 @@ void hp_map_report_to(hp_map *map, const char *file, FILE *records, FILE *rows, 
 hpar_status hp_map_record(hp_map *map, const hp_warc_record *record);
 /* Adds the counts that the tally lacks, after the last record. HPAR_ERROR_MEMORY. */
 hpar_status hp_map_finish(hp_map *map);
+
+/* Counts the revisits by what they name, and the pages with an earlier digest, in the sum of all
+ * units. Removes the names from it. Returns false if no memory is left. */
+bool hp_map_resolve_revisits(hp_tally *sum);
 
 #endif

@@ -64,6 +64,7 @@ typedef enum hp_map_sum {
   HP_SUM_TYPE_REVISIT,
   HP_SUM_TYPE_OTHER,
   HP_SUM_NOT_SAMPLED,
+  HP_SUM_WAT, /* metadata in JSON */
   HP_SUM_PAGES,
   HP_SUM_PAGE_BYTES,
   HP_SUM_NODES,
@@ -118,6 +119,19 @@ typedef struct hp_map_links {
   uint64_t links, invalid, same, other, of_base;
   hp_map_origin *last; /* of the last link; not NULL */
 } hp_map_links;
+
+enum { HP_MAP_PREDICTORS = 8, HP_MAP_CORES = 6 };
+
+typedef struct hp_map_guesses {
+  uint64_t right, all; /* chunks, without the first and those that the merger parsed itself */
+} hp_map_guesses;
+
+/* The profile `speculation` of a page. Zeros: the page is not in the sample. */
+typedef struct hp_map_study {
+  uint64_t chunks, clean, bytes_reparsed;
+  hp_map_guesses guesses[HP_MAP_PREDICTORS];
+  uint64_t length, time[HP_MAP_CORES]; /* of the text; on 2, 4 ... 64 cores, in bytes */
+} hp_map_study;
 
 struct hp_map {
   hp_map_options options;
@@ -185,11 +199,23 @@ static inline void hp_map_value(hp_map *m, hp_family family, uint64_t value) {
   hp_tally_raise(m->tally, family, value);
 }
 
+/* Adds a text to a hash (FNV-1a). */
+static inline uint64_t hp_map_hash(uint64_t hash, hpar_string text) {
+  for (size_t i = 0; i < text.length; i++) hash = (hash ^ (unsigned char)text.bytes[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+/* Keep the names of a response or resource, and what a revisit names. */
+bool hp_map_stored(hp_map *map, const hp_warc_record *record, bool is_page);
+bool hp_map_revisit(hp_map *map, const hp_warc_record *record);
+
 bool hp_map_errors(hp_map *map);
 bool hp_map_selectors(hp_map *map);
 /* Profiles of sampled pages; the document has another tree then. */
 bool hp_map_states(hp_map *map, const hp_map_page *page);
-bool hp_map_speculation(hp_map *map, const hp_map_page *page);
+bool hp_map_speculation(hp_map *map, const hp_map_page *page, hp_map_study *study);
+/* Writes members of JSON, after others. */
+void hp_map_write_study(FILE *file, const hp_map_study *study);
 
 /* Sets `*host` to the host and port of an absolute URL. Returns false if there is none. */
 bool hp_map_host(hpar_string url, hpar_string *host);

@@ -49,6 +49,8 @@ static const struct {
     [HP_PROJECTIONS] = {"projections", HP_TALLY_SUM},
     [HP_GROUPS] = {"groups", HP_TALLY_EXACT},
     [HP_GROUP_PAGES] = {"pages_by_group", HP_TALLY_EXACT},
+    [HP_STORED] = {"stored", HP_TALLY_EXACT},
+    [HP_REVISITS] = {"revisits", HP_TALLY_EXACT},
 };
 
 const char *hp_family_name(hp_family family) { return families[family].name; }

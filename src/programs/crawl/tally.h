@@ -66,6 +66,8 @@ typedef enum hp_family {
   HP_PROJECTIONS,
   HP_GROUPS,
   HP_GROUP_PAGES,
+  HP_STORED, /* these two are no results: see hp_map_resolve_revisits */
+  HP_REVISITS,
   HP_FAMILIES
 } hp_family;
 

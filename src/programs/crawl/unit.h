@@ -15,7 +15,7 @@ typedef struct hp_unit {
   uint64_t size;        /* of the file; 0 for a stream */
   uint64_t first, last; /* records that begin in this part; `last` 0: to the end */
   hp_unpack_format format;
-  bool is_stream;
+  bool is_stream, is_of_index; /* a record that an index names: for the plan only */
 } hp_unit;
 
 /* Sets the id. `options` is the text of all options that change results. */

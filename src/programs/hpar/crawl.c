@@ -39,6 +39,7 @@ enum {
   SEED,
   STUDY,
   RECORDS,
+  DUPLICATES,
   UNIT_SIZE,
   SPLIT,
   PROGRESS,
@@ -84,6 +85,8 @@ static const hp_option options[] = {
     {SEED, "seed", "N", "the seed of the samples (1)"},
     {STUDY, "study-size", "BYTES", "the least size of a page for speculation (65536)"},
     {RECORDS, "records", "jsonl", "write a line of JSON for each page to DIR/records"},
+    {DUPLICATES, "duplicates", NULL,
+     "also count the revisits of pages in the inputs, and pages with\nequal digests; needs memory for each response"},
     {UNIT_SIZE, "unit-size", "BYTES", "divide larger files into units of this size (0: a unit is a file)"},
     {SPLIT, "split", "BYTES", "parse pages from this size on with all threads (0: none)"},
     {PROGRESS, "progress", "auto|json|none", "progress on standard error (auto: a line on a terminal)"},
@@ -92,13 +95,14 @@ static const hp_option options[] = {
     {0, NULL, NULL, NULL},
 };
 static const hp_command command = {
-    "crawl", "INPUT... | run DIR UNITS... | reduce DIR | export DIR",
+    "crawl", "INPUT... | run DIR UNITS... | reduce DIR | watch DIR | export DIR",
     "Counts properties of the pages in web archives: .warc, .warc.gz, .warc.zst and .wet.gz files,\n"
     "folders of them, addresses (https://, s3://), lists of paths (@FILE) or standard input (-).\n"
     "Writes DIR/summary.json, DIR/summary.md and DIR/quarantine.jsonl. Equal inputs and options give\n"
     "equal bytes.\n\n"
     "  run DIR UNITS  runs units of a plan, as numbers and ranges: 0-99 200\n"
     "  reduce DIR     adds the results of all units up again\n"
+    "  watch DIR      shows the progress of other processes until all units have results\n"
     "  export DIR     copies the results to a database, or to Parquet files",
     options};
 
@@ -282,6 +286,7 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
       if (!hp_value_word(arguments, records, &index)) return HP_EXIT_USAGE;
       c->map.records = true;
       return -1;
+    case DUPLICATES: c->map.duplicates = true; return -1;
     case UNIT_SIZE:
       if (strcmp(value, "0") && !read_amount(value, false, &c->unit_size))
         return bad_value("unit-size", value, "a number of bytes as in 256M");
@@ -342,6 +347,12 @@ static int reduce(request *r) {
   if (r->operand_count != 2) return hp_bad_usage(&command, "reduce needs one DIR");
   int code = hp_crawl_read_plan(&r->crawl, r->operands[1]);
   return code < 0 ? hp_crawl_reduce(&r->crawl) : code;
+}
+
+static int watch(request *r) {
+  if (r->operand_count != 2) return hp_bad_usage(&command, "watch needs one DIR");
+  int code = hp_crawl_read_plan(&r->crawl, r->operands[1]);
+  return code < 0 ? hp_crawl_watch(&r->crawl) : code;
 }
 
 static int export_results(request *r) {
@@ -447,6 +458,7 @@ int hp_run_crawl(int count, char **items) {
   if (code < 0)
     code = !strcmp(first, "run")      ? run_units(&r)
            : !strcmp(first, "reduce") ? reduce(&r)
+           : !strcmp(first, "watch")  ? watch(&r)
            : !strcmp(first, "export") ? export_results(&r)
                                       : crawl(&r);
   hp_crawl_free(&r.crawl);

@@ -28,6 +28,10 @@ typedef struct hp_crawl {
 
 /* Adds the files of an operand. Returns an exit code after a message, or -1. */
 int hp_crawl_add_input(hp_crawl *crawl, const char *operand);
+/* Adds the inputs of a list. Returns the same. */
+int hp_crawl_add_list(hp_crawl *crawl, const char *path);
+/* Checks that the program is there which reads a file of another machine. Returns the same. */
+int hp_crawl_check_remote(const char *path);
 /* Returns the path of a line of a list, which the caller frees, or NULL. */
 char *hp_crawl_join(const hp_crawl *crawl, const char *line);
 /* Adds a part of a file: the members `format`, `first` and `last` of the unit. Returns the same as
@@ -45,8 +49,8 @@ typedef enum hp_crawl_lock {
  * for a short time, because the processes of a crawl that was killed need time to end. Returns an
  * exit code after a message, or -1. */
 int hp_crawl_lock_folder(hp_crawl *crawl, hp_crawl_lock lock);
-/* Sorts and names the units, and removes those that occur twice. Returns false if no memory is
- * left. */
+/* Sorts, joins and names the units, and removes those that occur twice. Returns false if no memory
+ * is left. */
 bool hp_crawl_name_units(hp_crawl *crawl);
 /* Creates the folders and writes the plan. Returns an exit code after a message, or -1. */
 int hp_crawl_write_plan(hp_crawl *crawl);
@@ -70,6 +74,9 @@ int hp_crawl_reduce(const hp_crawl *crawl);
 int hp_crawl_check_engine(const hp_crawl *crawl);
 /* Runs all units by the engine, and waits. Returns an exit code. */
 int hp_crawl_run_engine(const hp_crawl *crawl);
+
+/* Shows the progress of other processes until all units have results. Returns an exit code. */
+int hp_crawl_watch(const hp_crawl *crawl);
 
 /* Copies the results of a folder to a database ("sqlite") or to a folder of files ("parquet").
  * Returns an exit code. */

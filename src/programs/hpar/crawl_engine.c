@@ -96,19 +96,24 @@ static void write_quoted(FILE *file, const char *text) {
   fputc('\'', file);
 }
 
+static void print_command(const char *self, const char *command, const char *folder) {
+  write_quoted(stdout, self);
+  printf(" crawl %s ", command);
+  write_quoted(stdout, folder);
+}
+
 static int print_parallel(const hp_crawl *c, const char *self, const char *folder) {
-  printf("seq 0 %zu | parallel --joblog ", c->unit_count ? c->unit_count - 1 : 0);
+  static const char *const progresses[] = {"auto", "json", "none"};
+  print_command(self, "watch", folder);
+  printf(" --progress %s &\nseq 0 %zu | parallel --joblog ", progresses[c->progress],
+         c->unit_count ? c->unit_count - 1 : 0);
   char log[4200];
   snprintf(log, sizeof log, "%s/parallel.log", folder);
   write_quoted(stdout, log);
   fputs(" --retries 3 ", stdout);
-  write_quoted(stdout, self);
-  fputs(" crawl run ", stdout);
-  write_quoted(stdout, folder);
-  fputs(" {} --threads 1\n", stdout);
-  write_quoted(stdout, self);
-  fputs(" crawl reduce ", stdout);
-  write_quoted(stdout, folder);
+  print_command(self, "run", folder);
+  fputs(" {} --threads 1 --progress none\nkill $! 2>/dev/null\n", stdout);
+  print_command(self, "reduce", folder);
   fputc('\n', stdout);
   return hp_finish_output(HP_EXIT_FINE);
 }
@@ -182,22 +187,45 @@ static void show_results(void *context) {
   w->pause = 20 * (w->last_look - begin);
 }
 
-static int run_watched(const hp_crawl *c, char *const *arguments) {
-  watch w = {.crawl = c, .done = calloc(c->unit_count + 1, sizeof *w.done)};
-  if (!w.done) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
-  hp_crawl_progress_open(&w.all, c, c->unit_count);
+static bool open_watch(watch *w, const hp_crawl *c) {
+  *w = (watch){.crawl = c, .done = calloc(c->unit_count + 1, sizeof *w->done)};
+  if (!w->done) return false;
+  hp_crawl_progress_open(&w->all, c, c->unit_count);
   for (size_t i = 0; i < c->unit_count; i++) {
-    w.done[i] = hp_unit_is_done(&c->units[i], c->folder);
-    w.all.reused += w.done[i];
-    if (!w.done[i]) w.all.bytes_known += hp_crawl_bytes_of(&c->units[i]);
+    w->done[i] = hp_unit_is_done(&c->units[i], c->folder);
+    w->all.reused += w->done[i];
+    if (!w->done[i]) w->all.bytes_known += hp_crawl_bytes_of(&c->units[i]);
   }
-  int code = hp_run_watched(arguments, show_results, &w);
-  look_for_results(&w);
-  w.all.failed = w.all.units - w.all.done - w.all.reused;
-  hp_crawl_progress_show(&w.all, 0, 0, 0);
+  return true;
+}
+
+static void close_watch(watch *w) {
+  look_for_results(w);
+  w->all.failed = w->all.units - w->all.done - w->all.reused;
+  hp_crawl_progress_show(&w->all, 0, 0, 0);
   hp_clear_progress();
-  free(w.done);
+  free(w->done);
+}
+
+static int run_watched(const hp_crawl *c, char *const *arguments) {
+  watch w;
+  if (!open_watch(&w, c)) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  int code = hp_run_watched(arguments, show_results, &w);
+  close_watch(&w);
   return code;
+}
+
+int hp_crawl_watch(const hp_crawl *c) {
+  const struct timespec tick = {0, 200000000};
+  watch w;
+  if (!open_watch(&w, c)) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
+  while (w.all.done + w.all.reused < w.all.units) {
+    nanosleep(&tick, NULL);
+    show_results(&w);
+    if (c->progress == HP_PROGRESS_NONE) look_for_results(&w);
+  }
+  close_watch(&w);
+  return HP_EXIT_FINE;
 }
 
 /*** Slurm and Dask ***/

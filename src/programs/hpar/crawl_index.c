@@ -50,7 +50,10 @@ static int add_record(hp_crawl *c, const char *name, uint64_t offset, uint64_t l
   if (!path) return hp_complain_status(NULL, HPAR_ERROR_MEMORY);
   const size_t end = strlen(path);
   const bool packed = end > 3 && !strcmp(path + end - 3, ".gz");
-  hp_unit unit = {.format = packed ? HP_UNPACK_GZIP : HP_UNPACK_PLAIN, .first = offset, .last = offset + length};
+  hp_unit unit = {.format = packed ? HP_UNPACK_GZIP : HP_UNPACK_PLAIN,
+                  .first = offset,
+                  .last = offset + length,
+                  .is_of_index = true};
   const int code = hp_crawl_add_part(c, path, &unit);
   free(path);
   return code;

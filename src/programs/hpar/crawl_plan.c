@@ -123,8 +123,8 @@ static int add_folder(hp_crawl *c, const char *folder, int depth) {
   return code;
 }
 
-/* Checks that the program for files of other machines is there. */
-static int check_program(const char *path, const char *program) {
+int hp_crawl_check_remote(const char *path) {
+  const char *program = hp_remote_program(path);
   char found[4096];
   if (hp_find_program(program, found, sizeof found)) return -1;
   hp_complain("%s: needs the program %s: apt install %s", path, program, *program == 'c' ? "curl" : "awscli");
@@ -135,7 +135,7 @@ static int check_program(const char *path, const char *program) {
 int hp_crawl_add_part(hp_crawl *c, const char *path, hp_unit *unit) {
   struct stat about;
   const char *program = hp_remote_program(path), *missing = hp_unpack_lacks(unit->format);
-  int code = program ? check_program(path, program) : -1;
+  int code = program ? hp_crawl_check_remote(path) : -1;
   if (code >= 0) return code;
   if (missing || (!program && (stat(path, &about) || !S_ISREG(about.st_mode)))) {
     hp_complain("%s: %s", path, missing ? missing : "cannot be read");
@@ -148,42 +148,9 @@ int hp_crawl_add_part(hp_crawl *c, const char *path, hp_unit *unit) {
   return added ? -1 : no_memory();
 }
 
-char *hp_crawl_join(const hp_crawl *c, const char *line) {
-  char *path;
-  if (!c->base || strchr("/@-", *line) || hp_remote_program(line)) return strdup(line);
-  const char *slash = *c->base && c->base[strlen(c->base) - 1] == '/' ? "" : "/";
-  return asprintf(&path, "%s%s%s", c->base, slash, line) < 0 ? NULL : path;
-}
-
-static int add_line(hp_crawl *c, const char *line) {
-  if (hp_crawl_is_index_line(line)) return hp_crawl_add_index_line(c, line);
-  char *path = hp_crawl_join(c, line);
-  int code = path ? hp_crawl_add_input(c, path) : no_memory();
-  free(path);
-  return code;
-}
-
-static int add_list(hp_crawl *c, const char *path) {
-  FILE *file = fopen(path, "re");
-  char *line = NULL;
-  size_t capacity = 0;
-  int code = -1;
-  if (!file) {
-    hp_complain("%s: cannot be read: %s", path, strerror(errno));
-    return HP_EXIT_FAILED;
-  }
-  for (ssize_t length; code < 0 && (length = getline(&line, &capacity, file)) >= 0;) {
-    while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = 0;
-    if (length) code = add_line(c, line);
-  }
-  free(line);
-  fclose(file);
-  return code;
-}
-
 int hp_crawl_add_input(hp_crawl *c, const char *operand) {
   struct stat about;
-  if (*operand == '@') return add_list(c, operand + 1);
+  if (*operand == '@') return hp_crawl_add_list(c, operand + 1);
   if (!strcmp(operand, "-")) return add_file(c, operand, NULL);
   const char *program = hp_remote_program(operand);
   if (program) return hp_crawl_add_part(c, operand, &(hp_unit){.format = HP_UNPACK_DETECT});
@@ -245,6 +212,7 @@ static void write_options(FILE *file, const hp_crawl *c) {
   for (int i = 0; i < FIELDS; i++) fprintf(file, "option\t%s\t%" PRIu64 "\n", fields[i].name, *fields[i].value);
   fprintf(file, "option\trecords\t%d\noption\trow_format\t%d\noption\trow_kind\t%d\n", map.records, map.row_format,
           map.row_kind);
+  if (map.duplicates) write_text(file, "duplicates", "1");
   text texts[TEXTS];
   list_texts(&map, texts);
   for (int i = 0; i < TEXTS; i++)
@@ -262,6 +230,7 @@ static bool read_option(hp_crawl *c, const char *name, const char *value) {
     if (!strcmp(name, fields[i].name)) *fields[i].value = strtoull(value, NULL, 10);
   c->map.profiles = (unsigned)profiles;
   if (!strcmp(name, "records")) c->map.records = *value == '1';
+  if (!strcmp(name, "duplicates")) c->map.duplicates = *value == '1';
   if (!strcmp(name, "row_format")) c->map.row_format = (hp_row_format)atoi(value);
   if (!strcmp(name, "row_kind")) c->map.row_kind = (hp_row_kind)atoi(value);
   if (!strcmp(name, "suffix_digest")) snprintf(c->map.suffix_digest, sizeof c->map.suffix_digest, "%s", value);
@@ -287,23 +256,38 @@ static int compare_units(const void *a, const void *b) {
   return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
+/* Joins a unit with one that begins before it, if both are records of an index, and no other record
+ * is between them. */
+static bool join(hp_unit *left, const hp_unit *right) {
+  if (!left->is_of_index || !right->is_of_index || left->last < right->first || strcmp(left->path, right->path))
+    return false;
+  if (left->last < right->last) left->last = right->last;
+  return true;
+}
+
+/* Removes units that occur twice, and joins neighbours, which one transfer reads. */
+static void join_units(hp_crawl *c) {
+  size_t kept = 0;
+  for (size_t i = 0; i < c->unit_count; i++) {
+    hp_unit *before = kept ? &c->units[kept - 1] : NULL, *unit = &c->units[i];
+    if (before && (!compare_units(before, unit) || join(before, unit)))
+      free(unit->path);
+    else
+      c->units[kept++] = *unit;
+  }
+  c->unit_count = kept;
+}
+
 bool hp_crawl_name_units(hp_crawl *c) {
   char *text = NULL;
-  size_t length = 0, kept = 0;
+  size_t length = 0;
   FILE *file = open_memstream(&text, &length);
   if (!file) return false;
   write_options(file, c);
   bool fine = !ferror(file) && !fclose(file);
   if (fine && c->unit_count) qsort(c->units, c->unit_count, sizeof *c->units, compare_units);
-  for (size_t i = 0; fine && i < c->unit_count; i++) {
-    if (kept && !compare_units(&c->units[kept - 1], &c->units[i])) {
-      free(c->units[i].path);
-      continue;
-    }
-    c->units[kept] = c->units[i];
-    hp_unit_name(&c->units[kept++], text);
-  }
-  if (fine) c->unit_count = kept;
+  if (fine) join_units(c);
+  for (size_t i = 0; fine && i < c->unit_count; i++) hp_unit_name(&c->units[i], text);
   free(text);
   return fine;
 }
@@ -431,6 +415,17 @@ static bool read_line(hp_crawl *c, char *line) {
   return add_unit(c, &unit);
 }
 
+/* Returns whether the file begins as a plan of another version of this format. Earlier versions
+ * have no hash. */
+static bool is_other_plan(const char *path) {
+  static const char begin[] = "hpar-crawl-plan-";
+  char line[32] = "";
+  FILE *file = fopen(path, "re");
+  bool has_line = file && fgets(line, sizeof line, file);
+  if (file) fclose(file);
+  return has_line && !strncmp(line, begin, strlen(begin)) && strncmp(line + strlen(begin), "2\t", 2);
+}
+
 /* Reads the first line. Returns the version of hpar that wrote the plan, or NULL. */
 static const char *read_version(const char *line) {
   static const char begin[] = "hpar-crawl-plan-2\t";
@@ -462,6 +457,10 @@ int hp_crawl_read_plan(hp_crawl *c, const char *folder) {
   if (status == HPAR_ERROR_MEMORY) return no_memory();
   if (status && errno) {
     hp_complain("%s: is not the folder of a crawl: %s; name the folder of --out", folder, strerror(errno));
+    return HP_EXIT_FAILED;
+  }
+  if (status && is_other_plan(path)) {
+    hp_complain("%s: is the plan of another version of hpar; use that version, or name another folder", path);
     return HP_EXIT_FAILED;
   }
   if (status) {

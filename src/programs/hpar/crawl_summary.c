@@ -426,7 +426,7 @@ static bool add_units(reduction *r) {
       hp_complain("%s: has no complete results (unit %zu); run the command again with --resume",
                   hp_shown_name(c->units[i].path), i);
   }
-  return r->has_results && hp_tally_limit(&r->results.tally);
+  return r->has_results && hp_tally_limit(&r->results.tally) && hp_map_resolve_revisits(&r->results.tally);
 }
 
 /* Prints the sums on a terminal, after the line of progress. */
