@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""study.py [--build DIR] [--pages DIR] [--documents N] [--work DIR] [--scheduler ADDRESS] [--out DIR]
+"""study.py [--build DIR] [--pages DIR] [--documents N] [--work DIR] [--scheduler ADDRESS] [--report] [--out DIR]
 
 Speculation over a crawl. Dask workers (two processes of this machine, or those of a scheduler) generate parts of N pages and
 pipe each part to `hpar crawl --profile speculation`. A complete part has a file in the folder of --work, so the same command
-continues an interrupted run. Then it writes cells.tsv.xz, tables.md and sizes.svg to the folder of --out.
+continues an interrupted run. Then it writes cells.tsv.xz, tables.md and sizes.svg to the folder of --out. With --report it runs
+no part, and writes the results of those that are complete.
 """
 import argparse
 import collections
@@ -63,7 +64,7 @@ def add(sums, values):
 
 def run_part(build, pages, number, first, count, work, real, niceness):
     """Runs a part of the pages, and writes its sums to a file of `work`."""
-    path = os.path.join(work, "%06d.json" % number)
+    path = part_path(work, number)
     if os.path.exists(path):
         return
     os.nice(max(0, niceness - os.nice(0)))
@@ -91,15 +92,18 @@ def run_part(build, pages, number, first, count, work, real, niceness):
     os.rename(path + ".tmp", path)
 
 
-def run_parts(arguments, pages, real):
+def part_path(work, number):
+    return os.path.join(work, "%06d.json" % number)
+
+
+def run_parts(arguments, parts, pages, real):
+    """Runs the parts with these numbers. Returns how many failed."""
     from distributed import Client, LocalCluster, as_completed
     if arguments.scheduler:
         cluster, client = None, Client(arguments.scheduler)
     else:
         cluster = LocalCluster(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=None)
         client = Client(cluster)
-    parts = [number for number in range(-(-arguments.documents // PART))
-             if not os.path.exists(os.path.join(arguments.work, "%06d.json" % number))]
     done, failed = 0, 0
     futures = [client.submit(run_part, arguments.build, pages, number, number * PART, min(PART, arguments.documents - number * PART),
                              arguments.work, real, arguments.nice, pure=False) for number in parts]
@@ -297,19 +301,22 @@ def select(cells, wanted):
 
 def write_tables(cells, about, cost, seconds):
     like = select(cells, lambda page, encoding, kind, number: kind == "like")
-    real = select(cells, lambda page, encoding, kind, number: kind == "real")
+    real = {}
+    for page, classes in select(cells, lambda page, encoding, kind, number: kind == "real").items():
+        real[page] = {0: [sum(values) for values in zip(*classes.values())]}
     total = sum(values[1] for values in cells.values())
     out = ["# Speculation over a crawl", "",
            "%d pages like %d real ones, and these. Sizes as those of Common Crawl (mean %d KB), unless a row has a class of sizes."
            % (pages_in(like), len(like), CRAWL_BYTES / CRAWL_PAGES / 1e3),
            "Intervals: 95%, by a bootstrap over the real pages. Speed-ups are projected.", "", "## Predictors", ""]
     names = [measure for measure in MEASURES if measure[0].startswith("accuracy")]
-    values, own = intervals(like, names), intervals(real, names, [1] * len(EDGES))
+    as_it_is = [1] + [0] * (len(EDGES) - 1)
+    values, own = intervals(like, names), intervals(real, names, as_it_is)
     out += table(["predictor", "right of chunks", "right, real pages as they are"],
                  [[name, shown(value, False), shown(other, False)] for name, value, other in zip(PREDICTORS, values, own)])
     out += ["", "## Merge", ""]
     others = [measure for measure in MEASURES if not measure[0].startswith("accuracy")]
-    values, own = intervals(like, others), intervals(real, others, [1] * len(EDGES))
+    values, own = intervals(like, others), intervals(real, others, as_it_is)
     out += table(["figure", "value", "real pages as they are"],
                  [[measure[0], shown(value, measure[4]), shown(other, measure[4])] for measure, value, other in zip(others, values, own)])
     head = ["real pages", "pages", *HEAD]
@@ -346,7 +353,7 @@ def write_tables(cells, about, cost, seconds):
 def draw(cells, path):
     import matplotlib
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "hpar"
+    matplotlib.rcParams.update({"svg.hashsalt": "hpar", "svg.fonttype": "none"})
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6))
     ticks = range(len(EDGES))
@@ -379,6 +386,7 @@ def main():
     parser.add_argument("--documents", type=int, default=1000000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--scheduler")
+    parser.add_argument("--report", action="store_true")
     parser.add_argument("--nice", type=int, default=10)
     parser.add_argument("--work", default=os.path.join(ROOT, "build", "crawl-study"))
     parser.add_argument("--out", default=os.path.join(ROOT, "build", "crawl-study", "results"))
@@ -389,11 +397,13 @@ def main():
     pages = read_manifests(arguments.pages)
     names = os.path.join(arguments.work, "pages.tsv")
     write_list(names, pages)
-    if run_parts(arguments, names, len(pages)):
+    numbers = range(-(-arguments.documents // PART))
+    missing = [number for number in numbers if not os.path.exists(part_path(arguments.work, number))]
+    if missing and not arguments.report and run_parts(arguments, missing, names, len(pages)):
         return 1
     cells, seconds = {}, collections.Counter()
-    for number in range(-(-arguments.documents // PART)):
-        with open(os.path.join(arguments.work, "%06d.json" % number), encoding="utf-8") as file:
+    for path in filter(os.path.exists, (part_path(arguments.work, number) for number in numbers)):
+        with open(path, encoding="utf-8") as file:
             part = json.load(file)
         seconds.update(part["seconds"])
         for key, values in part["cells"].items():
