@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""crawl_questions.py HPAR [--records N] [--seed N] [--keep DIR]
+"""crawl_questions.py HPAR [--records N] [--pages DIR] [--warcio DIR] [--seed N] [--keep DIR]
 
-Answers the questions of examples/crawl/questions.txt twice: by `hpar crawl`, and by this script with its own reader of
-archives, html5lib and urllib. The answers must be equal. The archives are generated: N records of many types, hosts,
-dates, languages, statuses, charsets and codings.
+Answers the questions of examples/crawl/questions.txt twice: by `hpar crawl`, and by this script with html5lib. The answers must
+be equal. The script has its own reader of archives, or takes npm's warcio in the folder of --warcio. Node resolves URLs, where it
+is installed, otherwise urllib, which does not follow the URL Standard. The archives have N generated records of many types,
+hosts, dates, languages, statuses, charsets and codings, and with Node the real pages of --pages.
 """
 import argparse
 import base64
@@ -17,6 +18,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,7 @@ import zlib
 import html5lib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+HELPER = os.path.join(HERE, "crawl_questions.mjs")
 QUESTIONS = os.path.join(HERE, "..", "examples", "crawl", "questions.txt")
 SUFFIXES = "/usr/share/publicsuffix/public_suffix_list.dat"
 OWN_SUFFIXES = ["com", "org", "uk", "co.uk", "de", "jp", "*.kawasaki.jp", "!city.kawasaki.jp", "ck", "*.ck", "!www.ck",
@@ -111,9 +114,33 @@ def make_response(random):
     return "\r\n".join(head).encode() + b"\r\n\r\n" + body, digest
 
 
-def write_archives(folder, count, seed):
+# html5lib 1.1 leaves 1 and 4 elements out, which parse5 has.
+WRONG_IN_HTML5LIB = ("balkinization-blog.html", "thebookplace-2006-shop.html")
+
+
+def real_pages(folder):
+    """Responses with real pages. Their charset is in the head, because readers guess differently without one."""
+    with open(os.path.join(folder, "MANIFEST.tsv"), encoding="utf-8") as manifest:
+        for row in csv.DictReader(manifest, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if row["file"] in WRONG_IN_HTML5LIB:
+                continue
+            with open(os.path.join(folder, row["file"]), "rb") as file:
+                body = file.read()
+            charset = row["charset_declared"].rpartition(":")[2]
+            if charset == "-":
+                try:
+                    body.decode()
+                    charset = "utf-8"
+                except UnicodeDecodeError:
+                    charset = "windows-1252"
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=%s\r\n\r\n" % charset.encode()
+            yield make_record("response", "https://www.%s/%s" % (row["site"].split()[0].lower(), row["file"]), "2024-05-06T07:08:09Z",
+                              head + body)
+
+
+def write_archives(folder, count, seed, pages):
     generator = random.Random(seed)
-    files = [[], [], []]
+    files = [[], [], list(real_pages(pages)) if pages else []]
     earlier = []
     for i in range(count):
         url = "http%s://%s/%s" % (generator.choice(["", "s"]), generator.choice(HOSTS),
@@ -144,34 +171,46 @@ def write_archives(folder, count, seed):
 
 # ---- the independent reader ----
 
+# The codecs of Python that are nearest to the Encoding Standard, and the characters for which they differ from it.
+CODECS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc-jp": "euc_jp", "euc-kr": "cp949",
+          "windows-1252": "latin-1", "iso-8859-1": "latin-1"}
+JAPANESE = {0x301C: 0xFF5E, 0x2016: 0x2225, 0x2212: 0xFF0D, 0x00A2: 0xFFE0, 0x00A3: 0xFFE1, 0x00AC: 0xFFE2}
+WESTERN = {i: bytes([i]).decode("cp1252") for i in range(0x80, 0xA0) if i not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
+CHARACTERS = {"shift_jis": JAPANESE, "euc-jp": JAPANESE, "windows-1252": WESTERN, "iso-8859-1": WESTERN}
+
+
 class Record:
     """A record and, of a response, its status, fields and decoded body."""
 
-    def __init__(self, head, block):
-        self.fields = parse_fields(head)
-        self.kind = self.fields["warc-type"]
-        self.url = self.fields.get("warc-target-uri", "")
-        self.date = self.fields.get("warc-date", "")
-        self.status, self.http, self.body, self.type = None, {}, block, self.fields.get("content-type", "")
-        if self.kind == "response":
-            first, _, rest = block.partition(b"\r\n\r\n")
-            self.status = int(first.split(b" ")[1])
-            self.http = parse_fields(first)
-            self.type = self.http.get("content-type", "")
-            self.body = decode(rest, self.http)
+    def __init__(self, fields, status, http, body):
+        self.fields, self.status, self.http, self.body = fields, status, http, body
+        self.kind = fields["warc-type"]
+        self.url = fields.get("warc-target-uri", "")
+        self.date = fields.get("warc-date", "")
+        self.type = (http if self.kind == "response" else fields).get("content-type", "")
         self.media_type = self.type.partition(";")[0].strip().lower()
         self.is_page = (self.kind == "resource" or (self.kind == "response" and self.status == 200)) and \
             self.media_type in ("text/html", "application/xhtml+xml")
-        self.tree = None
+        self.tree, self.encoding, self.links = None, None, {}
 
     def parse(self):
         found = re.search("charset=(.*)", self.type)
-        self.tree = html5lib.parse(self.body, transport_encoding=found and found.group(1))
+        charset = found and found.group(1).lower()
+        parser = html5lib.HTMLParser()
+        if charset in CODECS:
+            self.tree = parser.parse(self.body.decode(CODECS[charset], "replace").translate(CHARACTERS.get(charset, {})))
+            self.encoding = charset
+        else:
+            self.tree = parser.parse(self.body, transport_encoding=charset)
+            self.encoding = parser.documentEncoding
+
+
+def lower_names(fields):
+    return {name.strip().lower(): value.strip() for name, value in fields}
 
 
 def parse_fields(head):
-    return {name.strip().lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in head.decode("latin-1").split("\r\n")[1:])}
+    return lower_names(line.partition(":")[::2] for line in head.decode("latin-1").split("\r\n")[1:])
 
 
 def decode(body, fields):
@@ -195,9 +234,27 @@ def read_archives(folder):
             contents = file.read()
         while contents:
             head, _, contents = contents.partition(b"\r\n\r\n")
-            length = int(parse_fields(head)["content-length"])
-            yield Record(head, contents[:length])
+            fields = parse_fields(head)
+            length = int(fields["content-length"])
+            block, status, http = contents[:length], None, {}
             contents = contents[length + 4:]
+            if fields["warc-type"] == "response":
+                first, _, rest = block.partition(b"\r\n\r\n")
+                status, http = int(first.split(b" ")[1]), parse_fields(first)
+                block = decode(rest, http)
+            yield Record(fields, status, http, block)
+
+
+def read_by_warcio(folder, warcio):
+    files = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    with subprocess.Popen(["node", HELPER, "records", warcio, *files], stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
+            record = json.loads(line)
+            fields = lower_names(record["fields"])
+            is_response = fields["warc-type"] == "response"
+            yield Record(fields, int(record["status"].split(" ")[1]) if is_response else None,
+                         lower_names(record["http"]) if is_response else {}, base64.b64decode(record["body"]))
+    assert process.returncode == 0
 
 
 # ---- values ----
@@ -250,14 +307,48 @@ def normal(url):
                                     urllib.parse.quote(parts.path or "/", "/%:@!$&'()*+,;=~"), parts.query, parts.fragment))
 
 
+def base_of(record):
+    found = [element.get("href") for element in elements(record.tree, "base") if element.get("href") is not None]
+    return found[0] if found else None
+
+
+def with_encoded_query(text, encoding):
+    """The text with the characters of its query in the encoding of the page. Node knows UTF-8 only, and the standard takes that for
+    other schemes than these."""
+    scheme = re.match("[ \\t\\r\\n]*([A-Za-z][A-Za-z0-9+.-]*):", text)
+    if scheme and scheme.group(1).lower() not in ("http", "https", "ftp", "file"):
+        return text
+    before, mark, query = text.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    if encoding == "utf-8" or query.isascii() or "#" in before:
+        return text
+    codec = "cp1252" if encoding in ("windows-1252", "iso-8859-1") else CODECS.get(encoding, encoding)
+    characters = (character if character.isascii() else urllib.parse.quote(character.encode(codec, "xmlcharrefreplace"))
+                  for character in query)
+    return before + mark + "".join(characters) + hash_mark + fragment
+
+
+def resolve_by_node(records):
+    """Sets the URL of each text that a question resolves."""
+    lines = []
+    for record in records:
+        texts = [element.get(name) for element in elements(record.tree, "a", "script") for name in ("href", "src")]
+        record.links = dict.fromkeys(text for text in texts if text is not None)
+        lines.append(json.dumps([record.url, base_of(record), [with_encoded_query(text, record.encoding) for text in record.links]]))
+    done = subprocess.run(["node", HELPER, "urls"], input="\n".join(lines), stdout=subprocess.PIPE, text=True, check=True)
+    for record, line in zip(records, done.stdout.splitlines()):
+        record.links = dict(zip(record.links, json.loads(line)))
+
+
 def resolve(record, text):
     if text is None:
         return None
+    if text in record.links:
+        return record.links[text]
     try:
         base = normal(record.url)
-        bases = [element.get("href") for element in elements(record.tree, "base") if element.get("href") is not None]
-        if bases:
-            base = urllib.parse.urljoin(base, bases[0])
+        if base_of(record) is not None:
+            base = urllib.parse.urljoin(base, base_of(record))
         text = text.strip(" \n\t\r\f").replace("\n", "").replace("\t", "")
         return normal(urllib.parse.urljoin(base, text)) + ("#" if text.endswith("#") else "")
     except ValueError:
@@ -361,22 +452,27 @@ def main():
     parser.add_argument("hpar")
     parser.add_argument("--records", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pages", help="a folder of real pages with MANIFEST.tsv")
+    parser.add_argument("--warcio", help="the folder of npm's package warcio")
     parser.add_argument("--keep")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         work = arguments.keep or work
         data = os.path.join(work, "data")
         os.makedirs(data)
-        write_archives(data, arguments.records, arguments.seed)
+        node = shutil.which("node")
+        write_archives(data, arguments.records, arguments.seed, arguments.pages if node else None)
         suffixes = SUFFIXES
         if not os.path.exists(suffixes):
             suffixes = os.path.join(work, "suffixes")
             with open(suffixes, "w", encoding="utf-8") as file:
                 file.write("\n".join(OWN_SUFFIXES) + "\n")
-        records = list(read_archives(data))
+        records = list(read_by_warcio(data, arguments.warcio) if arguments.warcio else read_archives(data))
         for record in records:
             if record.is_page:
                 record.parse()
+        if node:
+            resolve_by_node([record for record in records if record.is_page])
         failed = 0
         questions = list(read_questions())
         expected = list(answers(records, Suffixes(suffixes)))
@@ -394,8 +490,8 @@ def main():
             if found == wanted and len(wanted) > 1:
                 continue
             failed += 1
-            differences = [pair for pair in zip(found, wanted) if pair[0] != pair[1]][:3]
-            print("%s: %d lines, not %d: %s" % (question, len(found), len(wanted), differences))
+            differences = [pair for pair in zip(found, wanted) if pair[0] != pair[1]]
+            print("%s: %d lines, not %d, %d of them differ: %s" % (question, len(found), len(wanted), len(differences), differences[:3]))
         print("%d records, %d pages: %d passed, %d failed" %
               (len(records), sum(record.is_page for record in records), len(questions) - failed, failed))
     return failed > 0
