@@ -173,6 +173,12 @@ static const dat_test own[] = {
      * value stays */
     OWN("<body b=1><body a=2 b=3><html c=4><body c=5>", NULL,
         "| <html>\n|   c=\"4\"\n|   <head>\n|   <body>\n|     a=\"2\"\n|     b=\"1\"\n|     c=\"5\"\n"),
+    /* values with and without references are equal for Noah's Ark clause */
+    OWN("<p><b c='&euro; x'><b c='\xE2\x82\xAC x'><b c='&euro; x'><b c='\xE2\x82\xAC x'></p>x", "div",
+        "| <p>\n|   <b>\n|     c=\"\xE2\x82\xAC x\"\n|     <b>\n|       c=\"\xE2\x82\xAC x\"\n|       <b>\n"
+        "|         c=\"\xE2\x82\xAC x\"\n|         <b>\n|           c=\"\xE2\x82\xAC x\"\n"
+        "| <b>\n|   c=\"\xE2\x82\xAC x\"\n|   <b>\n|     c=\"\xE2\x82\xAC x\"\n|     <b>\n"
+        "|       c=\"\xE2\x82\xAC x\"\n|       \"x\"\n"),
     /* an object within a cell keeps its marker when the cell is closed from outside */
     OWN("<p><i></p><table><tr><td><object></table>k", NULL,
         "| <html>\n|   <head>\n|   <body>\n|     <p>\n|       <i>\n|     <table>\n|       <tbody>\n|         <tr>\n"
