@@ -194,6 +194,46 @@ static void check_refusal(void) {
   hp_work_ranges_close(&ranges);
 }
 
+/* Threads that have measured their speeds take parts by them. The first thread is the slowest. */
+static void check_measured(void) {
+  enum { JOBS = 4 };
+  static const uint32_t measured[] = {200, 400, 800}, speeds[] = {256, 512, 1024};
+  hp_chunk_queue queue = {0};
+  hp_job job = {.queue = &queue, .config.executor.kind = HPAR_EXECUTOR_THREADS};
+  if (!CHECK_EQ(hp_work_ranges_open(&queue.ranges, 3), HPAR_OK)) return;
+  for (unsigned t = 0; t < 3; t++) {
+    queue.ranges.of_thread[t].measured = measured[t];
+    queue.ranges.of_thread[t].jobs = t ? JOBS : JOBS - 1;
+  }
+  hp_speed_set(&job);
+  for (unsigned t = 0; t < 3; t++) CHECK_EQ(queue.ranges.of_thread[t].speed, HP_FULL_SPEED);
+  queue.ranges.of_thread[0].jobs = JOBS;
+  hp_speed_set(&job);
+  for (unsigned t = 0; t < 3; t++) CHECK_EQ(queue.ranges.of_thread[t].speed, speeds[t]);
+  hp_work_ranges_close(&queue.ranges);
+}
+
+/* The second thread takes the end of the merger's range, where its share of the work begins. */
+static void check_taken_part(void) {
+  hp_chunk_queue queue = {0};
+  buffer text = {0};
+  while (text.length < TEXT_BYTES) buffer_text(&text, "<p>text</p>");
+  const hp_even_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
+  hp_work_estimate work;
+  hp_estimate_work(&work, text.bytes, text.length);
+  hp_chunk_queue_reset(&queue);
+  queue.by_range = true;
+  if (CHECK_EQ(hp_work_ranges_open(&queue.ranges, 2), HPAR_OK) && CHECK(hp_chunk_queue_divide(&queue, &cuts))) {
+    hp_chunk_queue_give_all(&queue);
+    uint32_t all = left_of(&queue.ranges, 0), chunk = hp_chunk_queue_take_part(&queue, &work);
+    CHECK_EQ(left_of(&queue.ranges, 0), chunk - 1);
+    CHECK_EQ(left_of(&queue.ranges, 1), all - chunk);
+    CHECK(chunk > all / 3 && chunk < all * 2 / 3);
+  }
+  hp_chunk_queue_close(&queue);
+  buffer_free(&text);
+}
+
 /* Divides a text among threads. Each gets a part in proportion to its capacity, within a chunk and
  * the merger's larger share. */
 static void check_shares(random_state *random) {
@@ -243,6 +283,8 @@ static void check_threads(void) {
   /* A third of the time is saved. */
   CHECK_EQ(saving(&slow, 2, 299), 1);
   CHECK_EQ(saving(&slow, 2, 301), 2);
+  CHECK_EQ(hp_threads_that_save(&slow, 2, 299999), 1);
+  CHECK_EQ(hp_threads_that_save(&slow, 2, 300000), 2);
   CHECK_EQ(saving(&slow, 4, 1), 3); /* the third thread runs on the fast processor */
   /* Both slow ones save a tenth: 1/2 - 2/5. Alone, one of them saves 1/2 - 4/9. */
   CHECK_EQ(saving(&kinds, 4, 999), 2);
@@ -303,6 +345,8 @@ int main(void) {
   check_prediction();
   check_refusal();
   check_threads();
+  check_measured();
+  check_taken_part();
   for (int i = 0; i < 20; i++) check_shares(&random);
   if (compare_possible()) check_parses(&random);
   return check_report();
