@@ -248,6 +248,17 @@ static void check_contexts(void) {
   check_matches("<!DOCTYPE html><fieldset id=f disabled><legend id=l><input id=a></legend><legend><input id=b></legend>"
                 "<input id=c></fieldset><input id=d>",
                 ":enabled", "a d");
+  /* The second alternative needs the number of the child. */
+  check_matches("<!DOCTYPE html><div id=a><u></u><i></i></div><div id=b><i></i><u></u></div>",
+                "div:has(> :is(b, i:nth-child(2)))", "a");
+  check_matches("<!DOCTYPE html><div id=a><u></u><i></i></div><div id=b><i></i><u></u><i></i></div>",
+                "div:has(> :is(b, i:only-of-type))", "a");
+  /* An optgroup disables its options, and a fieldset does not. */
+  check_matches("<!DOCTYPE html><fieldset disabled><select><option id=a></select></fieldset>"
+                "<select><optgroup disabled><option id=b></optgroup><option id=c disabled><option id=d></select>",
+                "option:disabled", "b c");
+  check_matches("<!DOCTYPE html><p id=0a><p id=aAb><p id=\"\xEF\xBF\xBD\">", "#\\30 a, #a\\000041 b, #\\0 ",
+                "0a aAb \xEF\xBF\xBD");
   check_matches("<!DOCTYPE html><p id=a>x<p id=\"a b\"><p id=b>", "[id~=b]", "a b b");
 }
 
