@@ -1,5 +1,7 @@
 # Builds the Python extension with the library of this build, and runs its tests. A sanitizer of the
 # build also checks the extension. Under TSan, only the tests run whose names contain "thread".
+# HPAR_TEST_PYTHON names another interpreter. With a debug interpreter, python3-dbg, each test runs five
+# times, and must leave no reference behind.
 set -eu
 
 build=$HPAR_BUILD_DIR source=$HPAR_SOURCE_DIR
@@ -39,8 +41,9 @@ for name in ZLIB LIBDEFLATE ZSTD BROTLI; do # of the reader of web archives
 done
 export CC CFLAGS LDFLAGS HPAR_LIBRARY HPAR_LINK
 
+base=$build/python$($python -c 'import sys; print("-debug" if hasattr(sys, "gettotalrefcount") else "")')
 cd "$source/python"
-if ! $python -B setup.py -q build --build-base "$build/python" >"$build/python.log" 2>&1; then
+if ! $python -B setup.py -q build --build-base "$base" >"$build/python.log" 2>&1; then
   cat "$build/python.log"
   exit 1
 fi
@@ -48,10 +51,11 @@ if grep 'warning: .*\[-W' "$build/python.log"; then
   echo "the extension has compiler warnings"
   exit 1
 fi
-PYTHONPATH=$(echo "$build"/python/lib*)
+PYTHONPATH=$(echo "$base"/lib*)
 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 TSAN_OPTIONS=halt_on_error=1
 export PYTHONPATH ASAN_OPTIONS TSAN_OPTIONS
 cd "$build"
+case $base in *-debug) exec $python -B -W ignore "$source/python/tests/references.py" ;; esac
 set -f # no file names in place of the pattern
 LD_PRELOAD=$preload $python -B -m unittest discover $only -s "$source/python/tests" -t "$source/python/tests"

@@ -21,7 +21,7 @@ typedef struct writer {
   PyObject *list;
 } writer;
 
-enum { AT_ONCE = 512 };
+enum { AT_ONCE = 256 };
 
 static bool append(writer *w, PyObject *event) {
   bool fine = event && !PyList_Append(w->list, event);

@@ -6,7 +6,7 @@ find_python() {
     echo "skipped: this build is for another machine than Python"
     exit 77
   fi
-  for python in /usr/bin/python3 python3; do
+  for python in ${HPAR_TEST_PYTHON:-/usr/bin/python3 python3}; do
     for module in setuptools wheel "$@"; do
       $python -c "import $module" 2>/dev/null || continue 2
     done
