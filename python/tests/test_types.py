@@ -29,7 +29,9 @@ for child in link:
     child.string = "new"
 link.attrs.update({"a": "b"}, c="d")
 link.inner_html = "<b>"
-converted: bool = "host_not_converted" not in document.links()[0]
+links: hpar.Links = document.links("https://example.org/")
+converted: bool = "host_not_converted" not in links[0]
+urls: List[Optional[str]] = [found["url"] for found in links[1:]]
 attributes: Dict[str, str] = link.attributes
 pages: Iterator[hpar.Document] = hpar.parse_many([b"a", b"b"])
 results: Iterator[Union[hpar.Document, hpar.LimitError]] = hpar.parse_many([b"a"], return_errors=True)

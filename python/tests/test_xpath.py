@@ -415,7 +415,7 @@ class Hostile(unittest.TestCase):
         predicates = ("[1]", "[3]", "[last()]", "[last() - 2]", "[last() - 0.5]", "[position() = 2]", "[position() < 3]",
                       "[position() <= 2.5]", "[position() > 2]", "[position() >= 2.5]", "[position() = last()]", "[position() < 0]",
                       "[. = 'x'][2]", "[2][. = 'x']", "[position() > 1][. = 'y']", "[last()][1]", "[position() > 1][2]")
-        for _ in range(20):
+        for _ in range(5):
             doc = hpar.parse("".join(r.choice(("<b>", "<b>", "</b>", "<i>", "</i>", "x", "y", "<!--x-->")) for _ in range(300)),
                              fragment="div")
             for axis in ("following-sibling", "preceding-sibling", "following", "preceding", "ancestor", "descendant"):
@@ -426,11 +426,11 @@ class Hostile(unittest.TestCase):
 
     def test_positions_on_long_axes(self):
         """Positions from many siblings take no quadratic time. Otherwise this test would take minutes."""
-        n = 100_000
+        n = 30_000
         doc = hpar.parse("<ul>" + "<li>a" * n, mode="sequential")
         for axis in ("following-sibling", "preceding-sibling", "following"):
             for predicate, count in (("[last()]", 1), ("[1]", n - 1), ("[last() - 1]", 1), ("[position() < 3]", n - 1),
-                                     ("[position() > 1]", n - 2), ("[50000]", n - 50000), ("[last()][. = 'a']", 1)):
+                                     ("[position() > 1]", n - 2), ("[15000]", n - 15000), ("[last()][. = 'a']", 1)):
                 self.assertEqual(doc.xpath(f"count(//li/{axis}::li{predicate})"), count, (axis, predicate))
             self.assertEqual(doc.xpath(f"count(//li/{axis}::b[1])"), 0)
 
