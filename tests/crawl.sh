@@ -236,6 +236,12 @@ rows '{"host":"host.example.co.uk","tag":"a","url:href":"http://host.example.co.
 rows 'selector,attr:title,bytes\np,"a\tb,""c",89\n' rows.csv --select p --select b --fields selector,attr:title,bytes --rows csv
 rows 'attr:title\turl\na\\tb,"c\thttp://Host.Example.co.uk:80/p\n' rows.tsv --select p --fields attr:title,url --rows tsv
 rows 'status,record-type,tld,rows,pages\n,metadata,m,1,1\n200,response,uk,1,1\n404,response,r,1,1\n' groups.csv --group-by status,record-type,tld --rows-of records
+# A query is in the encoding of the page, except in URLs of other schemes.
+{ printf 'HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=iso-8859-1\r\n\r\n' && printf '<a href="/?\351"><a href="mailto:a?\351">'; } >query
+cp rows.warc kept.warc
+record response http://q/ query >rows.warc
+rows 'url:href\nhttp://q/?%%E9\nmailto:a?%%C3%%A9\n' rows.csv --select a --fields url:href --rows csv
+mv kept.warc rows.warc
 rows 'tag,rows,pages\na,3,1\np,1,1\n' groups.csv --group-by tag --select p,a
 { cat head && awk 'BEGIN { for (i = 0; i < 400; i++) printf "<div>x" }'; } >nested
 { record response http://n/1 small && record response http://n/2 nested && record response http://n/3 small; } >nested.warc

@@ -158,6 +158,7 @@ static void read_base(hp_rows *r) {
   r->read_base = true;
   hp_octets url = {0};
   bool has_url = read_address(r);
+  r->base.queries = r->link.queries = r->source->document->input.encoding;
   if (has_url && !(hp_octets_add(&url, r->address.bytes, r->address.length) && hp_octets_add(&url, "", 1)))
     r->failed = true;
   else if (hp_find_link_base(r->source->document, has_url ? url.at : NULL, &r->base) == HPAR_ERROR_MEMORY)
