@@ -129,6 +129,81 @@ def add_places(result, state, record):
     return worst if worst.excess[0] > AIM_NS else None
 
 
+# Each user of threads.
+
+USERS = {"parser": "yes", "selection": "yes", "decoding": "yes", "rewriter": "no: reads the caller's bytes", "scan": "no: reads the caller's bytes",
+         "batch": "no: fills the caller's documents"}
+
+
+def excesses(record, over):
+    """By place: how much longer a call with a sleep takes than the longest of the shortest calls `over`, in ns."""
+    output = record["output"]
+    rows = [dict(zip(output["columns"], row)) for page in output["pages"] for row in page["places"]]
+    return sorted(row["late"] - max(row[kind] for kind in over) for row in rows)
+
+
+def user_table(records):
+    table = Table("late-users", "Calls whose second thread sleeps for 20 ms, by user of threads",
+                  ["user", "may leave a thread", "places", "at most 0.5 ms after one or two threads, %", "after two threads, %",
+                   "median, ms", "95th percentile, ms", "longest, ms", "load"],
+                  "The time after the slower one of two calls without a sleep: on one thread and on two. The load is that of the machine, "
+                  "as a mean of a minute.")
+    for user, record in records.items():
+        both, two = excesses(record, ["alone", "together"]), excesses(record, ["together"])
+        table.row(user, USERS[user], Number(len(both), "", 0),
+                  *(Number(100 * sum(one <= AIM_NS for one in times) / len(times), "%", 1) for times in (both, two)),
+                  *(Number(both[int(share_of * (len(both) - 1))] / 1e6, "ms", 3) for share_of in (0.5, 0.95, 1)),
+                  Number(record["output"]["load"][0], "", 1))
+    return table
+
+
+def copy_table(record):
+    table = Table("late-copies", "What a copy of the input would cost a rewrite on two threads",
+                  ["page", "rewrite, us", "memcpy, %", "copy by the kernel, %"],
+                  "Shortest times, in the same run. A late thread may read bytes that the caller has freed only through the kernel.")
+    for page in record["output"]["pages"]:
+        together = min(row[record["output"]["columns"].index("together")] for row in page["places"])
+        table.row(page["page"], microseconds(together), Number(100 * page["copy"] / together, "%", 1),
+                  Number(100 * page["kernel_copy"] / together, "%", 1) if page["kernel_copy"] else Missing("the system refuses it"))
+    return table
+
+
+def user_plot(records):
+    def show(figure):
+        axes = figure.subplots()
+        for i, (user, record) in enumerate(records.items()):
+            times = excesses(record, ["alone", "together"])
+            axes.plot([max(0.001, one / 1e6) for one in times], [100 * (k + 1) / len(times) for k in range(len(times))],
+                      color=draw.COLOURS[i % len(draw.COLOURS)], label=user)
+        axes.axvline(AIM_NS / 1e6, color="black", linewidth=0.8, linestyle=":")
+        axes.set_xscale("log")
+        axes.set_xlabel("time after the slower of one and two threads, ms (0.001: none)")
+        axes.set_ylabel("places, %")
+        draw.legend(axes)
+
+    return Plot("late-users", "Delay by a late thread, by user", "The dotted line is the aim.", show)
+
+
+def add_users(result, data):
+    """Returns the users that may leave a late thread and miss the aim at more than 1% of the places."""
+    records = {user: record for user in data.values("user") for record in data.ran(user=user)
+               if any(page["places"] for page in record["output"]["pages"])}
+    if not records:
+        return []
+    result.add(user_table(records))
+    result.add(user_plot(records))
+    if "rewriter" in records:
+        result.add(copy_table(records["rewriter"]))
+    missed = []
+    for user, record in records.items():
+        times = excesses(record, ["alone", "together"])
+        within_aim = 100 * sum(one <= AIM_NS for one in times) / len(times)
+        result.fact(f"{user}: places within 0.5 ms, %", Number(within_aim, "%", 1))
+        if USERS[user] == "yes" and within_aim < 99:
+            missed.append(f"{user}: {within_aim:.1f}% of {len(times)} places within 0.5 ms")
+    return missed
+
+
 # Earlier runs: one parse a place, by mode.
 
 def milliseconds(times, what):
@@ -174,6 +249,7 @@ def analyse(data):
             worst = add_places(result, state, record)
             if worst and state in AIMED:
                 missed.append(f"{worst.name()}, {STATES[state]}: {worst.excess[0] / 1e6:.2f} ms")
+    missed += add_users(result, data)
     sleeps = near = 0
     for mode in data.values("mode"):
         for record in data.ran(mode=mode):

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "resources/describe.h"
 #include "rewrite/state.h"
+#include "runtime/units.h"
 
 #include <string.h>
 
@@ -320,6 +321,7 @@ static hpar_status take_element(hpar_element *given, void *context) {
   hpar_rewriter *r = e->rewriter;
   hp_resource_scan *s = r->owner;
   (void)context;
+  hp_unit_call_hook();
   if (s->part->cancelled && atomic_load_explicit(s->part->cancelled, memory_order_relaxed)) s->has_stopped = true;
   end_sheet(s);
   if (s->has_stopped) return HPAR_ERROR_CALLBACK;

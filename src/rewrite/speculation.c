@@ -5,6 +5,7 @@
 #include "rewrite/urls.h"
 
 #include "base/memory.h"
+#include "runtime/units.h"
 #include "speculation/dispositions.h"
 #include "speculation/strategy.h"
 #include "tokenizer/tokenizer.h"
@@ -552,6 +553,7 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   }
   uint64_t at = position_of(r);
   bool is_boundary = is_at_boundary(r);
+  hp_unit_call_hook();
   if (at >= p->limit && is_boundary) return false;
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->stack.depth) return true;
