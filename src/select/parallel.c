@@ -13,7 +13,8 @@
 
 enum {
   MAX_SAMPLES = 4096,
-  UNITS = 1024,                /* distances in a whole tree */
+  SAMPLES_PER_RANGE = 4,       /* where a thread notes a step */
+  MOST_STEP = 128 << 10,       /* bytes, so that a step takes less than 150 us */
   MIN_BYTES = 1 << 20,         /* of a tree, with the caller's threads */
   MIN_STARTED_BYTES = 6 << 20, /* with threads that the call starts, which takes about 50 us */
   MOST_BYTES = 1 << 20,        /* of a range: the calling thread repeats that of a late one */
@@ -32,10 +33,13 @@ typedef struct range {
   hpar_status status;
 } range;
 
-typedef struct own_matcher {
+/* The state of one thread, which goes on from one range to the next. */
+typedef struct walker {
   hp_matcher matcher; /* without a set: it is not open */
+  hp_walk walk;
+  uint32_t at; /* the sample that the walk has come to; 0: none */
   char padding[HP_CACHE_LINE];
-} own_matcher;
+} walker;
 
 /* A late thread keeps the job, which is therefore independent of the call. */
 typedef struct job {
@@ -46,14 +50,16 @@ typedef struct job {
   hp_checked checked;
   hp_ref samples[MAX_SAMPLES];
   uint32_t sample_count;
-  uint64_t extent;       /* of the tree below `top`, in units of references */
-  own_matcher *matchers; /* by thread */
+  uint64_t extent; /* of the tree below `top`, in units of references */
+  walker *walkers; /* by thread */
   unsigned threads;
   range *ranges; /* `range_count` of the threads, and as many of the caller, for late units */
   uint32_t range_count;
   hp_unit_state *states;
   hp_unit_steps *steps;
   hp_unit_queue queue;
+  char padding[HP_CACHE_LINE];
+  _Atomic bool has_failed;
 } job;
 
 /*** division ***/
@@ -67,12 +73,14 @@ static void take_sample(job *j, hp_ref ref, uint64_t *distance) {
   j->samples[j->sample_count++] = ref;
 }
 
-/* Keeps elements below `top` at a distance of at least 1/1024 of the tree. The order of nodes in
- * memory is about that of the document, so the references of a node and of its next sibling give
- * the size of its subtree. A wrong estimate costs balance only. */
-static void take_samples(job *j) {
+/* Keeps elements below `top` at about equal distances. The order of nodes in memory is about that
+ * of the document, so the references of a node and of its next sibling give the size of its
+ * subtree. A wrong estimate costs balance only. */
+static void take_samples(job *j, unsigned threads) {
   const char *base = j->document->range.base;
-  uint64_t distance = hp_range_used(&j->document->range) / sizeof(uint64_t) / UNITS, since = UINT64_MAX / 2;
+  const uint64_t tree = hp_range_used(&j->document->range) / sizeof(uint64_t);
+  uint64_t distance = hp_unit_length(tree, threads * SAMPLES_PER_RANGE, 1, MOST_STEP / sizeof(uint64_t));
+  uint64_t since = UINT64_MAX / 2;
   hp_ref last = j->top;
   for (hp_ref ref = hp_node_at(base, j->top)->first; ref;) {
     const hp_node *node = hp_node_at(base, ref);
@@ -90,17 +98,16 @@ static void take_samples(job *j) {
   }
 }
 
-/* Makes ranges of about equal length. With tests of siblings each range costs a pass over the
- * siblings before it, so that more ranges than threads cost more than they balance. */
+/* Makes ranges of about equal length. */
 static bool make_ranges(job *j) {
   const size_t length = hp_unit_length(j->extent, j->threads, 1, MOST_BYTES / sizeof(uint64_t));
-  uint64_t count = j->set.looks_at_siblings ? j->threads : j->extent / length + 1;
+  uint64_t count = j->extent / length + 1;
   if (count > j->sample_count) count = j->sample_count;
   j->ranges = hp_allocate_zeroed((2 * count + 1) * sizeof *j->ranges);
   j->states = hp_allocate_zeroed((count + 1) * sizeof *j->states);
   j->steps = hp_allocate_zeroed((count + 1) * sizeof *j->steps);
-  j->matchers = hp_allocate_zeroed(j->threads * sizeof *j->matchers);
-  if (!j->ranges || !j->states || !j->steps || !j->matchers) return false;
+  j->walkers = hp_allocate_zeroed(j->threads * sizeof *j->walkers);
+  if (!j->ranges || !j->states || !j->steps || !j->walkers) return false;
   j->range_count = (uint32_t)count;
   for (uint32_t i = 0; i < count; i++) {
     j->ranges[i].first = (uint32_t)(i * (uint64_t)j->sample_count / count);
@@ -113,11 +120,14 @@ static bool make_ranges(job *j) {
 static void free_job(void *context) {
   job *j = context;
   for (uint32_t i = 0; i < 2 * j->range_count; i++) hp_free(j->ranges[i].matches);
-  for (unsigned i = 0; j->matchers && i < j->threads; i++) hp_matcher_close(&j->matchers[i].matcher);
+  for (unsigned i = 0; j->walkers && i < j->threads; i++) {
+    hp_walk_close(&j->walkers[i].walk);
+    hp_matcher_close(&j->walkers[i].matcher);
+  }
   hp_free(j->ranges);
   hp_free(j->states);
   hp_free(j->steps);
-  hp_free(j->matchers);
+  hp_free(j->walkers);
   hp_checked_close(&j->checked);
   hp_selectors_close(&j->set);
   hp_free(j);
@@ -157,41 +167,44 @@ static bool open_matcher(job *j, hp_matcher *m) {
   return true;
 }
 
+/* Lets the walk begin at a sample. With tests of siblings, that costs a pass over the siblings
+ * before it. */
+static hpar_status begin_walk(const job *j, walker *w, uint32_t sample) {
+  hp_walk_close(&w->walk);
+  hp_matcher_forget_types(&w->matcher);
+  hp_walk_open(&w->walk, &w->matcher);
+  return hp_walk_start(&w->walk, j->top, j->samples[sample]);
+}
+
 /* Matches a range in steps from one sample to the next. */
-static void match_range(job *j, range *r, hp_matcher *m, hp_unit_steps *steps) {
-  visitor v = {m, r};
-  hp_walk walk;
-  if (!open_matcher(j, m)) {
-    r->status = HPAR_ERROR_MEMORY;
-    return;
-  }
-  hp_note_step(steps);
-  hp_walk_open(&walk, m);
-  hpar_status status = hp_walk_start(&walk, j->top, j->samples[r->first]);
+static void match_range(job *j, range *r, walker *w, hp_unit_steps *steps) {
+  visitor v = {&w->matcher, r};
+  hpar_status status = open_matcher(j, &w->matcher) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  if (!status && (!w->at || w->at != r->first)) status = begin_walk(j, w, r->first);
   for (uint32_t i = r->first; i < r->end && !status && !r->status; i++) {
     hp_note_step(steps);
     const hp_ref end = i + 1 < j->sample_count ? j->samples[i + 1] : 0;
-    status = hp_walk_on(&walk, j->top, j->samples[i], end, visit, &v);
+    status = hp_walk_on(&w->walk, j->top, j->samples[i], end, visit, &v);
   }
-  hp_walk_close(&walk);
-  hp_matcher_forget_types(m);
   if (status) r->status = status;
+  w->at = r->status ? 0 : r->end;
 }
 
 static void run_range(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
   job *j = context;
+  if (atomic_load_explicit(&j->has_failed, memory_order_relaxed)) return;
   range own = j->ranges[unit]; /* another thread writes to the range beside it */
-  match_range(j, &own, &j->matchers[thread].matcher, steps);
+  match_range(j, &own, &j->walkers[thread], steps);
   j->ranges[unit] = own;
-  if (own.status) hp_unit_queue_cancel(&j->queue); /* the selection fails */
+  if (own.status) atomic_store_explicit(&j->has_failed, true, memory_order_relaxed);
 }
 
-/* Matches what late threads have not finished. The calling thread has the first matcher. */
+/* Matches what late threads have not finished. */
 static void match_rest(job *j) {
   for (uint32_t i = 0; i < j->range_count; i++)
     if (hp_unit_is_complete(&j->states[i]) && j->ranges[i].status) return;
   for (uint32_t i = 0; i < j->range_count; i++)
-    if (hp_unit_give_up(&j->states[i])) match_range(j, &j->ranges[j->range_count + i], &j->matchers[0].matcher, NULL);
+    if (hp_unit_give_up(&j->states[i])) match_range(j, &j->ranges[j->range_count + i], &j->walkers[0], NULL);
 }
 
 static const range *result_of(const job *j, uint32_t unit) {
@@ -227,7 +240,7 @@ static hpar_status open_job(job *j, const hpar_selectors *set, const hpar_docume
 static bool match_ranges(job *j, const hp_executor *executor, hp_crew *crew) {
   static const hp_unit_client client = {.run = run_range, .drop = free_job};
   const hp_unit_plan plan = {
-      .client = &client, .job = j, .count = j->range_count, .states = j->states, .steps = j->steps};
+      .client = &client, .job = j, .count = j->range_count, .states = j->states, .steps = j->steps, .by_part = true};
   return hp_unit_queue_run(&j->queue, &plan, crew, executor, j->threads, hp_document_waits(j->document));
 }
 
@@ -298,7 +311,7 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
   hp_crew *crew = hp_allocate_zeroed(sizeof *crew);
   hp_selectors_begin_use(set, document);
   hpar_status status = j && crew ? open_job(j, set, document, top) : HPAR_ERROR_MEMORY;
-  if (!status) take_samples(j);
+  if (!status) take_samples(j, executor.threads);
   if (!status && j->extent >= min_extent(set, &executor)) {
     status = run_job(j, &executor, crew, &own->late, callback, context);
   } else {
