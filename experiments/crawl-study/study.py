@@ -155,7 +155,7 @@ def write_list(path, pages):
 # ---- cost ----
 
 def measure_cost(arguments, pages, real):
-    """Processor seconds of `hpar crawl` with its default counts, for the unpacked bytes of an archive of gzip members."""
+    """Processor seconds of `hpar crawl` on an archive of gzip members: with the default counts, and with the profile."""
     with tempfile.TemporaryDirectory(prefix="hpar-study-") as folder:
         path = os.path.join(folder, "a.warc.gz")
         made = subprocess.Popen([os.path.join(arguments.build, "hpar-study-pages"), pages, str(real), str(COST_PAGES)], stdout=subprocess.PIPE)
@@ -174,9 +174,12 @@ def measure_cost(arguments, pages, real):
                 file.write(gzip.compress(head + block, 6))
                 unpacked += len(head + block)
         wait(made)
-        crawl = subprocess.Popen([os.path.join(arguments.build, "hpar"), "crawl", path, "--out", os.path.join(folder, "out"), "--threads", "1",
-                                  "--progress", "none"])
-        return {"seconds": wait(crawl), "unpacked": unpacked, "packed": os.path.getsize(path), "pages": COST_PAGES}
+        seconds = {}
+        for name, options in (("default", []), ("study", ["--profile", "speculation", "--study-sample", "1/1", "--study-size", "1"])):
+            crawl = subprocess.Popen([os.path.join(arguments.build, "hpar"), "crawl", path, "--out", os.path.join(folder, name), "--threads", "1",
+                                      "--progress", "none", *options])
+            seconds[name] = wait(crawl)
+        return {"seconds": seconds, "unpacked": unpacked, "pages": COST_PAGES}
 
 
 # ---- estimates ----
@@ -218,14 +221,15 @@ def estimate(by_class, measure, weights=None):
 
 
 def sums_of(cells, counts):
-    """The sums by class of sizes of pages that occur so often. `cells` has lists by page and class."""
+    """The sums by class of sizes of pages that occur so often. `cells` has lists by page and class. Each real page has the same
+    weight in a class: some have many pages in one class, because their parts leave no other size."""
     classes = [None] * len(EDGES)
     for page, count in counts.items():
         for number, values in cells[page].items():
             if classes[number] is None:
                 classes[number] = [0] * len(values)
             for i, value in enumerate(values):
-                classes[number][i] += count * value
+                classes[number][i] += count * value / values[0]
     return classes
 
 
@@ -305,6 +309,7 @@ def write_tables(cells, about, cost, seconds):
     for page, classes in select(cells, lambda page, encoding, kind, number: kind == "real").items():
         real[page] = {0: [sum(values) for values in zip(*classes.values())]}
     total = sum(values[1] for values in cells.values())
+    load = os.getloadavg()[0]
     out = ["# Speculation over a crawl", "",
            "%d pages like %d real ones, and these. Sizes as those of Common Crawl (mean %d KB), unless a row has a class of sizes."
            % (pages_in(like), len(like), CRAWL_BYTES / CRAWL_PAGES / 1e3),
@@ -338,15 +343,15 @@ def write_tables(cells, about, cost, seconds):
         out += ["", "## " + title, ""]
         out += table([title[:-1].lower() if key != "kind" else "kind", *head],
                      [row(name, {page: like[page] for page in pages if page in like}, COLUMNS) for name, pages in parts])
-    a_byte = seconds["crawl"] / total
-    default = cost["seconds"] / cost["unpacked"]
+    default, study = (cost["seconds"][name] * CRAWL_BYTES / cost["unpacked"] / 3600 for name in ("default", "study"))
     out += ["", "## Cost", ""]
     out += table(["work", "measured", "a crawl of %.0f TB, in core-hours (projected)" % (CRAWL_BYTES / 1e12)],
-                 [["unpack, read, parse, default counts", "%.1f s for %d MB of %d pages" % (cost["seconds"], cost["unpacked"] / 1e6, cost["pages"]),
-                   "%.0f" % (default * CRAWL_BYTES / 3600)],
-                  ["the profile speculation of each page", "%.0f s for %.1f GB" % (seconds["crawl"], total / 1e9), "%.0f" % (a_byte * CRAWL_BYTES / 3600)],
-                  ["the same of one page of 100, beside the default counts", "-", "%.0f" % ((default + a_byte / 100) * CRAWL_BYTES / 3600)]])
-    out += ["", "The generator of pages took %.0f s." % seconds["pages"], ""]
+                 [["unpack, read, parse, default counts", "%.1f s" % cost["seconds"]["default"], "%.0f" % default],
+                  ["the profile speculation of each page", "%.1f s" % cost["seconds"]["study"], "%.0f" % study],
+                  ["default counts of each page, and the profile of one of 100", "-", "%.0f" % (default + study / 100)]])
+    out += ["", "Processor time of one process for %d pages of %d MB, packed by gzip; the load of the machine was %.1f."
+            % (cost["pages"], cost["unpacked"] / 1e6, load),
+            "The study itself took %.0f s for %.1f GB, and its generator of pages %.0f s." % (seconds["crawl"], total / 1e9, seconds["pages"]), ""]
     return "\n".join(out)
 
 
