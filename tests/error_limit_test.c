@@ -1,5 +1,6 @@
 /* The first max_errors parse errors by offset, and the number of all, for each mode and each
- * division of the input, and at a limit of nodes. */
+ * division of the input, and at a limit of nodes. The errors of tree construction, by the
+ * standard. */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -121,6 +122,68 @@ static void token_calls(void) {
   }
 }
 
+/* Errors of tree construction. "^" stands before each token that is one, and is no part of the
+ * page. */
+static void tree_errors(void) {
+  static const char *const pages[] = {
+      "<html><head><title>t</title></head><body><p>a<ul><li>b<li>c</ul><table><tr><td>d</table></body></html>",
+      "^</p>",
+      "<head>^<head></head>",
+      "<head></head>^<link>",
+      "x^<!DOCTYPE html>^<html>^<body>^<frameset>^<head>^</head>",
+      "x^<tr>^<td>^<col>^<caption>^</td>^</table>",
+      "x^</br>^<image>",
+      "<div><span>^</div>",
+      "<div>^</p></div>^</div>",
+      "<a>x^<a>y</a>",
+      "<b><p>x^</b></p>",
+      "<nobr>^<nobr></nobr>",
+      "<h1>^<h2></h2>^</h1>",
+      "<h1>^</h2>",
+      "^</li>^</dd>",
+      "<form>^<form></form>^</form>",
+      "<form><div>^</form></div>",
+      "<button>^<button></button>",
+      "<p><applet>^</p></applet>^</applet>",
+      "<table>^x</table>",
+      "<table>^<div>^</div></table>",
+      "<table>^<table></table>",
+      "<table>^<td></table>",
+      "<table>^</tr>^</td>^<input type=hidden>^<form></table>",
+      "<table><tbody>^</caption>^</tr></table>",
+      "<table><tr>^</td>^</col></table>",
+      "<table><tr><td>^</body>^</caption></table>",
+      "<table><tr><td><b>^</td></table>",
+      "<table><colgroup>^</col></colgroup></table>",
+      "<table><caption><b>^</caption></table>",
+      "<template>^</div></template>^</template>",
+      "<frameset>^x^<p></frameset>^<p>",
+      "<body></body>^x",
+      "<body></body></html>^<p>",
+      "<svg>^<p>",
+      "<svg><g>^</svg>",
+      "<math>^<div></div>",
+  };
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ALL};
+  buffer page = {0}, expected = {0}, got = {0};
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+    buffer_clear(&page), buffer_clear(&expected), buffer_clear(&got);
+    buffer_text(&page, "<!DOCTYPE html>");
+    for (const char *at = pages[i]; *at; at++)
+      if (*at == '^')
+        buffer_format(&expected, "%zu ", page.length);
+      else
+        buffer_byte(&page, *at);
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+    for (size_t k = 0; k < hpar_parse_error_count(parser); k++)
+      buffer_format(&got, "%llu ", (unsigned long long)hpar_parse_error_at(parser, k).offset);
+    if (!CHECK_BYTES(got.bytes, got.length, expected.bytes, expected.length)) printf("  %s\n", pages[i]);
+  }
+  buffer_free(&page);
+  buffer_free(&expected);
+  buffer_free(&got);
+}
+
 int main(void) {
   if (hpar_parser_create(&parser) || hpar_document_create(&document)) return 1;
   for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -128,6 +191,7 @@ int main(void) {
     check_page(seed, 2000);
   }
   token_calls();
+  tree_errors();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();
