@@ -10,7 +10,8 @@ import unittest
 
 
 # Another library leaves references, without hpar as well.
-LISTED = {"test_values.Tables.test_numpy": "numpy", "test_extended.Values.test_against_parsel": "lxml"}
+LISTED = {"test_values.Tables.test_numpy": "numpy", "test_extended.Values.test_against_parsel": "lxml",
+          "test_arguments.Trees.test_comments_and_instructions": "lxml"}
 
 
 def tests_of(suite):
