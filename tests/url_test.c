@@ -71,6 +71,7 @@ static const struct {
     {NULL, "foo://", "foo://"},
     {NULL, "foo:///a/../b", "foo:///b"},
     {NULL, "foo:/..//p", "foo:/.//p"},
+    {NULL, "foo:/..//", "foo:/.//"},
     /* paths */
     {"http://h/a/b?q#f", "", "http://h/a/b?q"},
     {"http://h/a/b?q#f", "#x y", "http://h/a/b?q#x%20y"},
@@ -125,6 +126,16 @@ static void standard_cases(void) {
     if (!right) printf("  input: %s\n", cases[i].input);
   }
   hp_url_close(&base);
+  hp_url_close(&url);
+}
+
+/* NUL is encoded in each part, as the other control characters are. */
+static void control_characters(void) {
+  static const char input[] = "http://u\0\x1Fv@h/p\0\x1Fq?r\0\x1Fs#f\0\x1Fg";
+  static const char expected[] = "http://u%00%1Fv@h/p%00%1Fq?r%00%1Fs#f%00%1Fg";
+  hp_url url = {0};
+  if (CHECK(hp_url_parse(&url, input, sizeof input - 1, NULL)))
+    CHECK_BYTES(url.bytes, url.length, expected, sizeof expected - 1);
   hp_url_close(&url);
 }
 
@@ -228,6 +239,7 @@ static void random_urls(void) {
 
 int main(void) {
   standard_cases();
+  control_characters();
   international_hosts();
   random_urls();
   return check_report();
