@@ -825,7 +825,7 @@ static void build_exactly_to(bench *t, size_t offset) {
 /* Returns whether the merger is between two tokens of the data state, as it must be to adopt. */
 static bool is_at_cut(const bench *t) {
   const hp_engine *e = t->exact;
-  return e->tokenizer.at == e->tokenizer.base + t->outer.length && e->tokenizer.content == HP_CONTENT_DATA &&
+  return e->tokenizer.at == e->tokenizer.base + t->outer.length && e->tokenizer.content == HP_TEXT_STATE_DATA &&
          e->builder.mode != HP_IN_TEXT && e->builder.stack.depth && t->documents[1]->quirks == t->setting->quirks;
 }
 

@@ -87,7 +87,7 @@ static first_token read_first(tokens *tokens, const char *input, hp_atom current
   t->base = t->at = input;
   t->end = input + PADDED;
   t->last = true;
-  t->content = HP_CONTENT_DATA;
+  t->content = HP_TEXT_STATE_DATA;
   t->errors.list = NULL;
   first_token first = {hp_next_token_inside(t, &token, current), HP_NO_ATOM, t->at};
   if (first.kind == HPAR_TOKEN_START_TAG || first.kind == HPAR_TOKEN_END_TAG) first.name = token.name;
@@ -100,7 +100,7 @@ static void test_current_names(tokens *tokens) {
                                       "</ %s>", "</%s\x1e x", "</%s\t>",   "</%s<>", "</%s?>",    "%s>",     "</%s",
                                       "</x%s>", "<//%s>",     "</%s\n\n>", "</%s=>", "</%s~>"};
   buffer out = {0};
-  tokens_run(tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  tokens_run(tokens, HP_TEXT_STATE_DATA, NULL, "", 0, 0, &out);
   unsigned checked = 0, differing = 0;
   for (hp_atom atom = 1; atom < HP_KNOWN_ATOMS; atom++)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
@@ -146,7 +146,7 @@ static unsigned longest_run(const tokens *tokens) {
 /* Returns the longest run after names that differ only in the number in the format. */
 static unsigned intern_numbered(tokens *tokens, const char *format, unsigned count) {
   buffer out = {0};
-  tokens_run(tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  tokens_run(tokens, HP_TEXT_STATE_DATA, NULL, "", 0, 0, &out);
   buffer_free(&out);
   for (unsigned i = 0; i < count; i++) {
     char name[PADDED];

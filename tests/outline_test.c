@@ -147,7 +147,7 @@ static hpar_status open_outline(void *argument) {
   return HPAR_OK;
 }
 
-static void before_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
+static void before_token(void *context, const hp_engine *engine, const hp_token *t, hp_text_state content,
                          uint32_t start) {
   comparison *c = context;
   (void)content, (void)start;

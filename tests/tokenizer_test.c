@@ -147,14 +147,14 @@ static void put_expected(buffer *out, json_object *test, bool twice) {
   free(places);
 }
 
-static hp_content content_of(const char *state) {
+static hp_text_state content_of(const char *state) {
   static const struct {
     const char *state;
-    hp_content content;
+    hp_text_state content;
   } contents[] = {
-      {"Data state", HP_CONTENT_DATA},           {"RCDATA state", HP_CONTENT_RCDATA},
-      {"RAWTEXT state", HP_CONTENT_RAWTEXT},     {"Script data state", HP_CONTENT_SCRIPT_DATA},
-      {"PLAINTEXT state", HP_CONTENT_PLAINTEXT}, {"CDATA section state", HP_CONTENT_CDATA_SECTION},
+      {"Data state", HP_TEXT_STATE_DATA},           {"RCDATA state", HP_TEXT_STATE_RCDATA},
+      {"RAWTEXT state", HP_TEXT_STATE_RAWTEXT},     {"Script data state", HP_TEXT_STATE_SCRIPT_DATA},
+      {"PLAINTEXT state", HP_TEXT_STATE_PLAINTEXT}, {"CDATA section state", HP_TEXT_STATE_CDATA_SECTION},
   };
   for (size_t i = 0; i < sizeof contents / sizeof *contents; i++)
     if (!strcmp(state, contents[i].state)) return contents[i].content;

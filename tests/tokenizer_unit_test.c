@@ -11,7 +11,7 @@
 
 typedef struct test_case {
   const char *input, *expected;
-  hp_content content;
+  hp_text_state content;
   const char *last_start_tag;
   bool foreign;
   size_t length;
@@ -35,7 +35,7 @@ static const test_case cases[] = {
     T("a<", "text \"a<\"\nerror 1:3 eof-before-tag-name\n"),
     T("a</", "text \"a</\"\nerror 1:4 eof-before-tag-name\n"),
     T("a\0b", "nul text \"a\\000b\"\nerror 1:2 unexpected-null-character\n"),
-    T("a\0b", "text \"a\\357\\277\\275b\"\nerror 1:2 unexpected-null-character\n", .content = HP_CONTENT_RAWTEXT),
+    T("a\0b", "text \"a\\357\\277\\275b\"\nerror 1:2 unexpected-null-character\n", .content = HP_TEXT_STATE_RAWTEXT),
     T("\x01", "text \"\\001\"\nerror 1:1 control-character-in-input-stream\n"),
     T("\xEF\xBF\xBE", "text \"\\357\\277\\276\"\nerror 1:1 noncharacter-in-input-stream\n"),
     /* Character references. */
@@ -155,8 +155,8 @@ static const test_case cases[] = {
     T("<style>a</style", "start \"style\"\ntext \"a</style\"\n"),
     T("<style>a</style x", "start \"style\"\ntext \"a\"\nerror 1:18 eof-in-tag\n"),
     T("<plaintext></plaintext>&amp;", "start \"plaintext\"\ntext \"</plaintext>&amp;\"\n"),
-    T("</a>", "text \"</a>\"\n", .content = HP_CONTENT_RCDATA),
-    T("x</xmp >", "text \"x\"\nend \"xmp\"\n", .content = HP_CONTENT_RAWTEXT, .last_start_tag = "xmp"),
+    T("</a>", "text \"</a>\"\n", .content = HP_TEXT_STATE_RCDATA),
+    T("x</xmp >", "text \"x\"\nend \"xmp\"\n", .content = HP_TEXT_STATE_RAWTEXT, .last_start_tag = "xmp"),
     /* Script data. */
     T("<script>a<b</script>", "start \"script\"\ntext \"a<b\"\nend \"script\"\n"),
     T("<script><!--</script>", "start \"script\"\ntext \"<!--\"\nend \"script\"\n"),
@@ -182,9 +182,9 @@ static const test_case cases[] = {
     T("<![CDATA[\0]]>", "nul text \"\\000\"\n", .foreign = true),
     T("<![CDATA[a]]", "text \"a]]\"\nerror 1:13 eof-in-cdata\n", .foreign = true),
     T("<![CDATA", "comment \"[CDATA\"\nerror 1:3 incorrectly-opened-comment\n", .foreign = true),
-    T("a]]>b<c>", "text \"ab\"\nstart \"c\"\n", .content = HP_CONTENT_CDATA_SECTION),
-    T("]]><c>", "start \"c\"\n", .content = HP_CONTENT_CDATA_SECTION),
-    T("", "error 1:1 eof-in-cdata\n", .content = HP_CONTENT_CDATA_SECTION),
+    T("a]]>b<c>", "text \"ab\"\nstart \"c\"\n", .content = HP_TEXT_STATE_CDATA_SECTION),
+    T("]]><c>", "start \"c\"\n", .content = HP_TEXT_STATE_CDATA_SECTION),
+    T("", "error 1:1 eof-in-cdata\n", .content = HP_TEXT_STATE_CDATA_SECTION),
 };
 
 /* Padding after the case, which keeps the fast paths running until the end of the case, and the
@@ -249,7 +249,7 @@ static bool foreign_without_text(void *context) { return !((tokens *)context)->t
 static void test_pending_text(tokens *tokens) {
   static const char input[] = "a<![CDATA[b]]>";
   buffer out = {0};
-  tokens_run(tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  tokens_run(tokens, HP_TEXT_STATE_DATA, NULL, "", 0, 0, &out);
   hp_tokenizer *tokenizer = &tokens->tokenizer;
   tokenizer->cdata.is_foreign = foreign_without_text;
   tokenizer->cdata.context = tokens;
@@ -268,7 +268,7 @@ static void test_pending_text(tokens *tokens) {
 static void test_error_limit(tokens *tokens) {
   static const char input[] = "<<<<<<<<";
   buffer out = {0};
-  tokens_run(tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  tokens_run(tokens, HP_TEXT_STATE_DATA, NULL, "", 0, 0, &out);
   hp_tokenizer *tokenizer = &tokens->tokenizer;
   tokenizer->base = tokenizer->at = input;
   tokenizer->end = input + sizeof input - 1;
@@ -312,9 +312,9 @@ static void test_memory(void) {
     tokens_open(&tokens);
     buffer out = {0}, again = {0};
     hp_memory_fail_after(n);
-    tokens_run(&tokens, HP_CONTENT_DATA, NULL, input, sizeof input - 1, sizeof input - 1, &out);
+    tokens_run(&tokens, HP_TEXT_STATE_DATA, NULL, input, sizeof input - 1, sizeof input - 1, &out);
     hp_memory_fail_after(UINT64_MAX);
-    tokens_run(&tokens, HP_CONTENT_DATA, NULL, input, sizeof input - 1, sizeof input - 1, &again);
+    tokens_run(&tokens, HP_TEXT_STATE_DATA, NULL, input, sizeof input - 1, sizeof input - 1, &again);
     CHECK(!strstr(again.bytes, "failed") && strstr(again.bytes, "\"b\"=\"&&\""));
     if (!strstr(out.bytes, "failed")) CHECK_STRING(out.bytes, again.bytes);
     buffer_free(&out);
@@ -328,7 +328,7 @@ static double time_input(const char *input, size_t n, bool errors) {
   tokens tokens;
   tokens_open(&tokens);
   buffer out = {0};
-  tokens_run(&tokens, HP_CONTENT_DATA, NULL, "", 0, 0, &out);
+  tokens_run(&tokens, HP_TEXT_STATE_DATA, NULL, "", 0, 0, &out);
   hp_tokenizer *tokenizer = &tokens.tokenizer;
   tokens.errors.limit = 100;
   if (!errors) tokenizer->errors.list = NULL;
@@ -338,7 +338,8 @@ static double time_input(const char *input, size_t n, bool errors) {
   hp_token token;
   double start = growth_thread_seconds();
   while (hp_next_token(tokenizer, &token) != HPAR_TOKEN_EOF)
-    if (token.kind == HPAR_TOKEN_START_TAG && token.name == HP_ATOM_SCRIPT) tokenizer->content = HP_CONTENT_SCRIPT_DATA;
+    if (token.kind == HPAR_TOKEN_START_TAG && token.name == HP_ATOM_SCRIPT)
+      tokenizer->content = HP_TEXT_STATE_SCRIPT_DATA;
   double taken = growth_thread_seconds() - start;
   buffer_free(&out);
   tokens_close(&tokens);

@@ -55,7 +55,7 @@ void hp_compose_end(hp_composer *c) {
 static bool leaves_data(const hp_builder *b, const hp_token *t) {
   if (t->kind != HP_TOKEN_START_TAG) return true;
   return t->name != HP_ATOM_PRE && t->name != HP_ATOM_LISTING &&
-         hp_content_of(t->name, b->script.scripting) == HP_CONTENT_DATA;
+         hp_text_state_of(t->name, b->script.scripting) == HP_TEXT_STATE_DATA;
 }
 
 /* Returns whether the tag begins a form, although one may be open. */

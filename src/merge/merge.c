@@ -16,7 +16,7 @@ static uint32_t position(const hp_merger *m) { return hp_tokenizer_offset(&m->en
 /* Returns whether the merger is between two tokens of the data state. */
 static bool is_at_boundary(const hp_merger *m) {
   const hp_builder *b = &m->engine->builder;
-  return m->engine->tokenizer.content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT && !hp_page_is_used_up(b);
+  return m->engine->tokenizer.content == HP_TEXT_STATE_DATA && b->mode != HP_IN_TEXT && !hp_page_is_used_up(b);
 }
 
 typedef struct target {
@@ -209,7 +209,7 @@ static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
 /* Returns whether the segment's raw text is the merger's, too. */
 static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
   const hp_tokenizer *tokenizer = &m->engine->tokenizer;
-  return position(m) == s->start && tokenizer->content != HP_CONTENT_DATA &&
+  return position(m) == s->start && tokenizer->content != HP_TEXT_STATE_DATA &&
          hp_tokenizer_is_before(tokenizer, s->raw_name) && !hp_page_is_used_up(&m->engine->builder);
 }
 
@@ -240,7 +240,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
   engine->tokens += s->tokens;
   engine->tokenizer.at = engine->tokenizer.base + s->end;
   m->counters->levels[0].segments++;
-  if (s->raw_name && token->kind == HP_TOKEN_END_TAG) engine->tokenizer.content = HP_CONTENT_DATA;
+  if (s->raw_name && token->kind == HP_TOKEN_END_TAG) engine->tokenizer.content = HP_TEXT_STATE_DATA;
   if (s->ends == HP_ENDS_DEFER) replay(m, token);
   if (s->ends == HP_ENDS_SPLIT) run_first_half(m, token);
   m->merged_to = position(m);

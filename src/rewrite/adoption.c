@@ -295,7 +295,7 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
 static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
   const bool is_escaped = r->text.is_escaped;
   r->text = seg->text;
-  r->text.content = HP_CONTENT_DATA;
+  r->text.content = HP_TEXT_STATE_DATA;
   r->text.is_escaped = is_escaped;
 }
 

@@ -588,7 +588,7 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   s->raw_name = note->raw_name;
   r->text.is_escaped = note->escapes;
   r->text.place = note->place;
-  if (r->text.content == HP_CONTENT_DATA) r->text.is_escaped = false;
+  if (r->text.content == HP_TEXT_STATE_DATA) r->text.is_escaped = false;
   if (r->running.texts)
     hp_rewriter_edit_text(r, note->end, note->is_last);
   else if (r->text.is_escaped) /* the rules for the text have retired in the segment */

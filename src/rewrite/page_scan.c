@@ -246,7 +246,7 @@ static bool begin_part(const page_run *run, scan_unit *unit) {
                                     .reach = (uint32_t)unit->part.to,
                                     .data = plan->predictor_data};
   hp_start_state state = {
-      .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
+      .content = HP_TEXT_STATE_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (plan->predictor->predict && !plan->truth) plan->predictor->predict(&input, &state);
   return write_prefix(&state, unit->prefix, sizeof unit->prefix);
 }

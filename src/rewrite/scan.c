@@ -95,7 +95,7 @@ static const char *skip_script(hp_scanner *s, const char *at) {
  * HP_SCAN_NAME if the end tag is at the place: `at` is at its "<" then. */
 static hp_scan_event scan_raw_text(hp_scanner *s) {
   const char *at = s->at;
-  bool script = s->content == HP_CONTENT_SCRIPT_DATA;
+  bool script = s->content == HP_TEXT_STATE_SCRIPT_DATA;
   s->event.from = at;
   for (;;) {
     at = script ? skip_script(s, at) : s->kernels->byte(at, s->end, '<');
@@ -128,10 +128,10 @@ typedef enum tag_state {
 
 void hp_scanner_open(hp_scanner *s) {
   *s = (hp_scanner){.begin = "", .at = "", .end = "", .kernels = hp_scan(), .comment.kind = 0};
-  s->content = HP_CONTENT_DATA;
+  s->content = HP_TEXT_STATE_DATA;
 }
 
-void hp_scanner_set_content(hp_scanner *s, hp_content content, hp_atom raw_name) {
+void hp_scanner_set_content(hp_scanner *s, hp_text_state content, hp_atom raw_name) {
   s->content = content;
   s->raw_name = raw_name;
   s->script = s->dashes = 0;
@@ -358,7 +358,7 @@ hp_scanner hp_scanner_look_ahead(const hp_scanner *s, const char *at) {
   hp_scanner ahead = *s;
   ahead.at = at;
   ahead.state = HP_SCAN_IN_TEXT;
-  ahead.content = HP_CONTENT_DATA;
+  ahead.content = HP_TEXT_STATE_DATA;
   ahead.takes_cdata = NULL;
   ahead.captures = (hp_scan_captures){0};
   return ahead;
@@ -425,11 +425,11 @@ static hp_scan_event scan_markup(hp_scanner *s, const char *at) {
 static hp_scan_event scan_text(hp_scanner *s) {
   const char *at = s->at;
   if (at == s->end) return HP_SCAN_NEEDS_INPUT;
-  if (s->content == HP_CONTENT_PLAINTEXT) return emit(s, HP_SCAN_TEXT, at, s->end);
-  if (s->content != HP_CONTENT_DATA) {
+  if (s->content == HP_TEXT_STATE_PLAINTEXT) return emit(s, HP_SCAN_TEXT, at, s->end);
+  if (s->content != HP_TEXT_STATE_DATA) {
     hp_scan_event event = scan_raw_text(s);
     if (event != HP_SCAN_NAME) return event;
-    s->content = HP_CONTENT_DATA;
+    s->content = HP_TEXT_STATE_DATA;
     s->ends_raw_text = true;
     return begin_tag(s, s->at, true);
   }

@@ -68,7 +68,7 @@ typedef struct hp_scanner {
   hp_scan_captures captures;
   hp_scanned_comment comment;
   uint64_t token_start;
-  hp_content content;                 /* of the text; the owner sets it after a tag */
+  hp_text_state content;              /* of the text; the owner sets it after a tag */
   hp_atom raw_name;                   /* of raw text; HP_NO_ATOM: it has no end tag */
   hp_scan_places event;               /* the last one */
   bool (*takes_cdata)(void *context); /* "<![CDATA[" begins a section here */
@@ -78,7 +78,7 @@ typedef struct hp_scanner {
 
 void hp_scanner_open(hp_scanner *scanner);
 /* Sets the content of the text that begins here. */
-void hp_scanner_set_content(hp_scanner *scanner, hp_content content, hp_atom raw_name);
+void hp_scanner_set_content(hp_scanner *scanner, hp_text_state content, hp_atom raw_name);
 hp_scan_event hp_scanner_next(hp_scanner *scanner);
 
 static inline uint64_t hp_scanner_position(const hp_scanner *s, const char *at) {
@@ -94,7 +94,7 @@ bool hp_scanner_is_in_tag(const hp_scanner *scanner);
 static inline bool hp_scanner_is_in_section(const hp_scanner *s) { return s->state == HP_SCAN_IN_SECTION; }
 /* Returns true in the data state. */
 static inline bool hp_scanner_is_in_data(const hp_scanner *s) {
-  return s->state == HP_SCAN_IN_TEXT && s->content == HP_CONTENT_DATA;
+  return s->state == HP_SCAN_IN_TEXT && s->content == HP_TEXT_STATE_DATA;
 }
 
 /* Returns a scanner that looks ahead from `at` in the window, as if there was no markup before. */

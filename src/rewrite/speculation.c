@@ -412,7 +412,7 @@ static void split_tag(hpar_rewriter *r) {
 /* Reads the text after a deferred tag as the merger probably does. */
 static void set_raw_text(hpar_rewriter *r) {
   if (!r->token.tag.is_end)
-    hp_scanner_set_content(&r->scanner, hp_content_of(r->token.tag.name, r->options.scripting), r->token.tag.name);
+    hp_scanner_set_content(&r->scanner, hp_text_state_of(r->token.tag.name, r->options.scripting), r->token.tag.name);
 }
 
 /* Leaves the tag to the merger. */
@@ -508,7 +508,7 @@ void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) {
 /* Skips raw text that the merger processes. Returns false at the end of the input. */
 static bool skip_raw_text(hpar_rewriter *r) {
   hp_scanner *s = &r->scanner;
-  while (s->content != HP_CONTENT_DATA || !hp_scanner_is_in_data(s))
+  while (s->content != HP_TEXT_STATE_DATA || !hp_scanner_is_in_data(s))
     if (hp_scanner_next(s) == HP_SCAN_NEEDS_INPUT) return false;
   return true;
 }
@@ -596,7 +596,7 @@ static const char *find_start(const hp_speculation_input *input, const hp_rewrit
     const char *close = memchr(cut, '>', (size_t)(end - cut));
     return close ? close + 1 : NULL;
   }
-  if (state->content != HP_CONTENT_DATA) hp_scanner_set_content(&r->scanner, state->content, state->raw_name);
+  if (state->content != HP_TEXT_STATE_DATA) hp_scanner_set_content(&r->scanner, state->content, state->raw_name);
   return cut;
 }
 
@@ -644,7 +644,7 @@ static hpar_status run_chunk(void *argument) {
   hp_speculation *p = r->parallel.speculation;
   hp_scanner *s = &r->scanner;
   hp_start_state state = {
-      .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
+      .content = HP_TEXT_STATE_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (r->rules->needs_frames) hp_speculation_open_versions(r, run->chunk);
   p->min_limit = run->input->min_limit;
   open_deferring(r, run->input->retired);
@@ -666,7 +666,8 @@ static hpar_status run_chunk(void *argument) {
   hp_rewriter_scan(r);
   if (p->has_ended || p->seeks) return HPAR_OK;
   bool is_inside = !hp_scanner_is_in_data(s), in_section = hp_scanner_is_in_section(s);
-  if (s->content == HP_CONTENT_DATA && !in_section) end_segment(r, is_inside ? s->token_start : position_of(r), NULL);
+  if (s->content == HP_TEXT_STATE_DATA && !in_section)
+    end_segment(r, is_inside ? s->token_start : position_of(r), NULL);
   return HPAR_OK;
 }
 

@@ -43,7 +43,7 @@ typedef struct hp_rewrite_note {
   uint64_t start, end;
   bool is_comment;
   hp_comment_place comment;
-  hp_content content; /* of a text, as the following */
+  hp_text_state content; /* of a text, as the following */
   hp_atom raw_name;
   bool is_first, is_last, escapes;
   uint8_t place;                /* hp_text_place */

@@ -309,8 +309,8 @@ typedef enum hp_text_place {
 
 /* The text here: rules see it in pieces, or whole when it ends. */
 typedef struct hp_current_text {
-  uint64_t start;     /* of the part that is not delivered */
-  hp_content content; /* the scanner's content at the start of the text */
+  uint64_t start;        /* of the part that is not delivered */
+  hp_text_state content; /* the scanner's content at the start of the text */
   bool is_open, is_first, after_cr;
   bool is_escaped; /* raw text that loses its tags: its special characters become references */
   uint8_t place;   /* hp_text_place, while rules edit the text */
@@ -561,7 +561,7 @@ void hp_units_open(hpar_rewriter *rewriter);
 void hp_units_close(hpar_rewriter *rewriter);
 size_t hp_units_memory(const hpar_rewriter *rewriter);
 /* Writes character references for the special characters of raw text that loses its tags. */
-void hp_rewriter_escape_raw_text(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hp_content content);
+void hp_rewriter_escape_raw_text(hpar_rewriter *rewriter, uint64_t from, uint64_t to, hp_text_state content);
 /* Gives the text from text.start to `end` to the rules. */
 void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 /* The same for a text whose text.place is known. */

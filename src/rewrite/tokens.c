@@ -61,7 +61,7 @@ static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *
 
 /* Escapes the rest of a text whose last rule has retired in it. */
 static void escape_rest(hpar_rewriter *r, uint64_t position) {
-  if (r->running.texts || !r->text.is_escaped || r->text.content == HP_CONTENT_DATA || r->text.start >= position)
+  if (r->running.texts || !r->text.is_escaped || r->text.content == HP_TEXT_STATE_DATA || r->text.start >= position)
     return;
   escape_text(r, hp_rewriter_at(r, r->text.start), hp_rewriter_at(r, position));
   r->text.start = position;
@@ -151,7 +151,7 @@ static bool is_settled(const hpar_rewriter *r) {
 /* Gives the kinds of the characters to the outline, each once, while they matter. Returns where it
  * stopped: `to`, or an incomplete character reference. */
 static const char *classify(hpar_rewriter *r, const char *from, const char *to) {
-  bool references = r->scanner.content == HP_CONTENT_DATA && !hp_scanner_is_in_section(&r->scanner);
+  bool references = r->scanner.content == HP_TEXT_STATE_DATA && !hp_scanner_is_in_section(&r->scanner);
   bool first = !r->text.seen[0] && !r->text.seen[1] && !r->text.seen[2] && !r->text.seen[3];
   for (const char *p = from, *next; p < to && !is_settled(r); p = next, first = false) {
     hp_outline_text kind = HP_OUTLINE_OTHER;
@@ -209,7 +209,7 @@ static bool take_text(hpar_rewriter *r) {
   if (r->running.texts) {
     deliver_parts(r, stop);
     escape_rest(r, hp_scanner_position(&r->scanner, stop));
-  } else if (stop == to && r->text.is_escaped && r->scanner.content != HP_CONTENT_DATA) {
+  } else if (stop == to && r->text.is_escaped && r->scanner.content != HP_TEXT_STATE_DATA) {
     escape_text(r, from, to);
   }
   return stop == to;
@@ -402,14 +402,14 @@ static bool loses_tags(hpar_rewriter *r) {
   return true;
 }
 
-static __attribute__((noinline)) void set_content(hpar_rewriter *r, hp_content content) {
+static __attribute__((noinline)) void set_content(hpar_rewriter *r, hp_text_state content) {
   hp_scanner_set_content(&r->scanner, content, r->token.tag.name);
-  r->text.is_escaped = content != HP_CONTENT_DATA && !r->token.tag.is_end && loses_tags(r);
+  r->text.is_escaped = content != HP_TEXT_STATE_DATA && !r->token.tag.is_end && loses_tags(r);
 }
 
 static inline __attribute__((always_inline)) void update_content(hpar_rewriter *r) {
-  hp_content content = hp_outline_content(&r->outline);
-  if (content != HP_CONTENT_DATA || r->scanner.content != HP_CONTENT_DATA) set_content(r, content);
+  hp_text_state content = hp_outline_content(&r->outline);
+  if (content != HP_TEXT_STATE_DATA || r->scanner.content != HP_TEXT_STATE_DATA) set_content(r, content);
   hp_rewriter_set_captures(r);
 }
 

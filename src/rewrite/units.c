@@ -41,12 +41,12 @@ size_t hp_units_memory(const hpar_rewriter *r) {
 
 /*** texts ***/
 
-static hpar_text_kind kind_of(hp_content content) {
+static hpar_text_kind kind_of(hp_text_state content) {
   switch (content) {
-    case HP_CONTENT_RCDATA: return HPAR_TEXT_RCDATA;
-    case HP_CONTENT_RAWTEXT: return HPAR_TEXT_RAW;
-    case HP_CONTENT_SCRIPT_DATA: return HPAR_TEXT_SCRIPT;
-    case HP_CONTENT_PLAINTEXT: return HPAR_TEXT_PLAIN;
+    case HP_TEXT_STATE_RCDATA: return HPAR_TEXT_RCDATA;
+    case HP_TEXT_STATE_RAWTEXT: return HPAR_TEXT_RAW;
+    case HP_TEXT_STATE_SCRIPT_DATA: return HPAR_TEXT_SCRIPT;
+    case HP_TEXT_STATE_PLAINTEXT: return HPAR_TEXT_PLAIN;
     default: return HPAR_TEXT_DATA;
   }
 }
@@ -183,10 +183,10 @@ static hpar_status act_on_text(hp_text_piece *t, const hp_rule *rule, const hpar
   }
 }
 
-void hp_rewriter_escape_raw_text(hpar_rewriter *r, uint64_t from, uint64_t to, hp_content content) {
+void hp_rewriter_escape_raw_text(hpar_rewriter *r, uint64_t from, uint64_t to, hp_text_state content) {
   for (uint64_t at = from; at < to; at++) {
     const char c = *hp_rewriter_at(r, at);
-    if (c != '<' && (c != '&' || content == HP_CONTENT_RCDATA)) continue;
+    if (c != '<' && (c != '&' || content == HP_TEXT_STATE_RCDATA)) continue;
     hp_rewriter_insert_text(r, at, c == '<' ? "&lt;" : "&amp;", c == '<' ? 4 : 5);
     hp_rewriter_drop(r, at, at + 1);
   }
@@ -279,7 +279,7 @@ static void apply_text(hpar_rewriter *r, hp_text_piece *t) {
 
 hp_text_place hp_rewriter_text_place(const hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
-  const bool is_raw = r->text.content != HP_CONTENT_DATA;
+  const bool is_raw = r->text.content != HP_TEXT_STATE_DATA;
   hp_atom name = r->scanner.raw_name;
   if (!is_raw) {
     if (b->stack.top->ns != HPAR_NAMESPACE_SVG) return HP_TEXT_VISIBLE;
@@ -301,7 +301,7 @@ hp_text_place hp_rewriter_text_place(const hpar_rewriter *r) {
 
 void hp_rewriter_deliver_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   /* The scanner leaves raw text at an end tag, without set_content. */
-  if (r->text.content == HP_CONTENT_DATA) r->text.is_escaped = false;
+  if (r->text.content == HP_TEXT_STATE_DATA) r->text.is_escaped = false;
   r->text.place = (uint8_t)hp_rewriter_text_place(r);
   if (hp_speculates(r) && r->text.place == HP_TEXT_UNKNOWN) hp_speculation_give_up(r);
   if (hp_speculates(r) && hp_speculation_leaves_text(r, end, is_last)) return;

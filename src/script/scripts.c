@@ -91,7 +91,7 @@ static bool tag_goes_on(hp_written *piece, const char *bytes, size_t length) {
 static bool stays_unfinished(const hp_scripts *s, hp_written *piece, const char *bytes, size_t length) {
   const char *at = piece->bytes + piece->at, *end = piece->bytes + piece->end;
   size_t n = piece->end - piece->at;
-  if (!piece->waits || n < 3 || s->engine->tokenizer.content != HP_CONTENT_DATA) return false;
+  if (!piece->waits || n < 3 || s->engine->tokenizer.content != HP_TEXT_STATE_DATA) return false;
   if (!begins_markup(at)) return text_goes_on(end, bytes, length);
   if (n >= 6 && !memcmp(at, "<!--", 4)) return comment_goes_on(end, bytes, length);
   if (hp_ascii_is_letter(at[at[1] == '/' ? 2 : 1])) return tag_goes_on(piece, bytes, length);

@@ -67,7 +67,7 @@ static bool wastes_bytes(const hp_worker *w) {
  * tokens before. */
 static inline bool is_at_boundary(const hp_worker *w) {
   const hp_builder *b = &w->engine.builder;
-  return is_between_tokens(b) && w->engine.tokenizer.content == HP_CONTENT_DATA;
+  return is_between_tokens(b) && w->engine.tokenizer.content == HP_TEXT_STATE_DATA;
 }
 
 typedef enum progress {
@@ -141,7 +141,7 @@ static bool is_at_end(chunk_run *r) {
   while (r->at >= chunk->limit && hp_chunk_goes_on(chunk)) {
   }
   if (r->at >= chunk->limit && b->mode != HP_IN_TEXT && (!hp_ignores_lf(b) || is_at_tag(tokenizer)) &&
-      tokenizer->content == HP_CONTENT_DATA) {
+      tokenizer->content == HP_TEXT_STATE_DATA) {
     w->outer.now.end = r->at;
     hp_worker_end_segment(w, &chunk->log, HP_ENDS_CLEAN);
     w->done += r->at - chunk->cut;
@@ -332,14 +332,14 @@ static progress defer_token(chunk_run *r) {
     return STOP;
   }
   bool start = t->kind == HP_TOKEN_START_TAG;
-  tokenizer->content = start ? hp_content_of(t->name, r->request->scripting) : HP_CONTENT_DATA;
+  tokenizer->content = start ? hp_text_state_of(t->name, r->request->scripting) : HP_TEXT_STATE_DATA;
   if (hp_sees_each_token(r->plan->strategy)) hp_skip_raw_text(tokenizer);
   do
     if (!hp_log_raw_text(w, log, t->name)) return STOP;
-  while (tokenizer->content != HP_CONTENT_DATA && !w->source.next && widen_input(tokenizer, r->request, r->chunk));
+  while (tokenizer->content != HP_TEXT_STATE_DATA && !w->source.next && widen_input(tokenizer, r->request, r->chunk));
   hp_begin_segment(w, hp_tokenizer_offset(&w->engine.tokenizer), mode, ns);
   outer->disposition = HP_DISPOSITION_LOCAL;
-  if (!outer->minimise_log || tokenizer->content != HP_CONTENT_DATA) return CONTINUE;
+  if (!outer->minimise_log || tokenizer->content != HP_TEXT_STATE_DATA) return CONTINUE;
   uint32_t checked = r->checked_segments;
   bool pays_off = log_pays_off(log, &checked);
   r->checked_segments = checked;

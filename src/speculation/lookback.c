@@ -306,7 +306,7 @@ static const char *go_on_from(view *v, const char *at, hp_start_state *state) {
   if (state->inside) end = comment_end(v, at);
   if (state->raw_name) end = raw_text_end(v, at, hp_raw_text_of_atom(state->raw_name, true));
   if (!end) return at;
-  state->content = HP_CONTENT_DATA;
+  state->content = HP_TEXT_STATE_DATA;
   state->raw_name = 0;
   state->inside = HP_INSIDE_NOTHING;
   state->is_doubtful = false;
@@ -511,7 +511,7 @@ static void predict(const hp_predictor_input *input, hp_start_state *state) {
     state->inside = HP_INSIDE_DOUBLE_QUOTES;
   else
     begin = find_state(&v, input->prescan ? &input->prescan->known : NULL, state);
-  bool data = state->content == HP_CONTENT_DATA && !state->inside;
+  bool data = state->content == HP_TEXT_STATE_DATA && !state->inside;
   if (data) find_namespace(&v, state);
   if (state->ns != HPAR_NAMESPACE_HTML || !input->prescan) return;
   const char *name = v.cut + 1;

@@ -11,11 +11,11 @@
 /*** markup ***/
 
 static const hp_raw_text raw_texts[HP_RAW_TEXTS] = {
-    {"script", HP_ATOM_SCRIPT, HP_CONTENT_SCRIPT_DATA}, {"style", HP_ATOM_STYLE, HP_CONTENT_RAWTEXT},
-    {"textarea", HP_ATOM_TEXTAREA, HP_CONTENT_RCDATA},  {"title", HP_ATOM_TITLE, HP_CONTENT_RCDATA},
-    {"xmp", HP_ATOM_XMP, HP_CONTENT_RAWTEXT},           {"iframe", HP_ATOM_IFRAME, HP_CONTENT_RAWTEXT},
-    {"noembed", HP_ATOM_NOEMBED, HP_CONTENT_RAWTEXT},   {"noframes", HP_ATOM_NOFRAMES, HP_CONTENT_RAWTEXT},
-    {"noscript", HP_ATOM_NOSCRIPT, HP_CONTENT_RAWTEXT},
+    {"script", HP_ATOM_SCRIPT, HP_TEXT_STATE_SCRIPT_DATA}, {"style", HP_ATOM_STYLE, HP_TEXT_STATE_RAWTEXT},
+    {"textarea", HP_ATOM_TEXTAREA, HP_TEXT_STATE_RCDATA},  {"title", HP_ATOM_TITLE, HP_TEXT_STATE_RCDATA},
+    {"xmp", HP_ATOM_XMP, HP_TEXT_STATE_RAWTEXT},           {"iframe", HP_ATOM_IFRAME, HP_TEXT_STATE_RAWTEXT},
+    {"noembed", HP_ATOM_NOEMBED, HP_TEXT_STATE_RAWTEXT},   {"noframes", HP_ATOM_NOFRAMES, HP_TEXT_STATE_RAWTEXT},
+    {"noscript", HP_ATOM_NOSCRIPT, HP_TEXT_STATE_RAWTEXT},
 };
 
 static bool ends_name(char c) {
@@ -217,7 +217,7 @@ static bool ends_script(scan *c, const char *at) {
 
 static void in_raw_text(scan *c) {
   const hp_raw_text *raw = hp_raw_text_of(c->s->raw);
-  bool script = raw->content == HP_CONTENT_SCRIPT_DATA;
+  bool script = raw->content == HP_TEXT_STATE_SCRIPT_DATA;
   const char *limit = c->end - c->target > 4 ? c->target + 4 : c->end;
   for (const char *at = c->text + c->s->at; at < c->target; at++) {
     at = script ? hp_scan()->in_script(at, limit) : memchr(at, '<', (size_t)(c->target - at));

@@ -207,7 +207,7 @@ bool hp_log_raw_text(hp_worker *w, hp_log *log, hp_atom name) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
   hp_outer_context *outer = &w->outer;
   uint32_t confident = outer->confident;
-  while (tokenizer->content != HP_CONTENT_DATA) {
+  while (tokenizer->content != HP_TEXT_STATE_DATA) {
     uint32_t at = hp_tokenizer_offset(&w->engine.tokenizer);
     hp_engine_check(&w->engine);
     if (hp_next_token(tokenizer, &outer->token) == HP_TOKEN_NEED_MORE) break;

@@ -29,7 +29,7 @@ typedef enum hp_inside {
 } hp_inside;
 
 typedef struct hp_start_state { // value
-  hp_content content;
+  hp_text_state content;
   hp_atom raw_name; /* element whose raw text contains the cut; 0: none */
   uint8_t inside;   /* hp_inside */
   uint8_t ns;       /* of the adjusted current node */
@@ -171,7 +171,7 @@ HP_SHARED hp_plan hp_strategy_plan(const hp_strategy *strategy);
 typedef struct hp_raw_text {
   const char *name;
   hp_atom atom;
-  hp_content content;
+  hp_text_state content;
 } hp_raw_text;
 
 /* Returns whether this name, in any case, is at `at` and ends before `end`. */

@@ -77,7 +77,7 @@ static const char *script_text_end(const char *at, const char *limit) {
 /* Skips the raw text in which the chunk begins. The merger parses that text. Returns false if the
  * text fills the rest of the chunk. */
 static bool skip_raw_text_before(hp_tokenizer *tokenizer, const char *limit) {
-  if (tokenizer->content == HP_CONTENT_SCRIPT_DATA) {
+  if (tokenizer->content == HP_TEXT_STATE_SCRIPT_DATA) {
     const char *at = script_text_end(tokenizer->at, limit);
     if (!at) return false;
     tokenizer->at = at;
@@ -140,7 +140,7 @@ static bool skip_comment(hp_tokenizer *tokenizer, const char *limit) {
 /* Moves the tokenizer to the first token boundary of the data state, from a chunk that begins in
  * this state. Returns false if there is no boundary before `limit`. */
 static bool find_chunk_start(hp_tokenizer *tokenizer, const hp_start_state *state, const char *limit, bool scripting) {
-  tokenizer->content = HP_CONTENT_DATA;
+  tokenizer->content = HP_TEXT_STATE_DATA;
   if (state->first) {
     if (state->first != HP_START_BEYOND) tokenizer->at = tokenizer->base + state->first;
     return state->first != HP_START_BEYOND;
@@ -157,13 +157,13 @@ static bool find_chunk_start(hp_tokenizer *tokenizer, const hp_start_state *stat
     if (found) skip_raw_text_end(tokenizer, scripting);
     return found;
   }
-  if (state->content == HP_CONTENT_DATA) {
-    tokenizer->content = HP_CONTENT_DATA;
+  if (state->content == HP_TEXT_STATE_DATA) {
+    tokenizer->content = HP_TEXT_STATE_DATA;
     return true;
   }
   hp_tokenizer_begin_raw_text(tokenizer, state->content, state->raw_name);
   found = skip_raw_text_before(tokenizer, limit);
-  tokenizer->content = HP_CONTENT_DATA;
+  tokenizer->content = HP_TEXT_STATE_DATA;
   return found;
 }
 
@@ -238,7 +238,7 @@ static void speculate_doubtfully(hp_worker *w, const hp_request *request, const 
   if (find_chunk_start(tokenizer, state, tokenizer->base + chunk->reach, request->scripting))
     places[1] = hp_tokenizer_offset(&w->engine.tokenizer);
   hp_start_state data = *state;
-  data.content = HP_CONTENT_DATA;
+  data.content = HP_TEXT_STATE_DATA;
   data.raw_name = 0;
   data.inside = HP_INSIDE_NOTHING;
   hp_worker_speculate_joined(w, request, plan, &data, places, 2, chunk);
@@ -304,7 +304,7 @@ static void clear_work(hp_worker *w, hp_chunk_work *chunk) {
 hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const hp_plan *plan,
                                  const hp_chunk_work *chunk) {
   hp_start_state state = {
-      .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
+      .content = HP_TEXT_STATE_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (!plan->predictor->predict && !plan->mode_predictor->predict) return state;
   uint64_t begin = hp_now();
   hp_predictor_input input = {.request = request,

@@ -15,7 +15,7 @@ static const size_t steps[HPAR_CONVERGENCE_STEPS] = {1, 16, 64, 256, 1024, 4096}
 typedef struct hypothesis {
   hpar_start_context context;
   size_t at;
-  hp_content content;
+  hp_text_state content;
   hp_atom name;         /* whose end tag ends the content */
   bool is_stuck;        /* its next token does not end in the chunk */
   bool has_met, is_one; /* it is equal to an earlier hypothesis, since `met`; or it is followed */
@@ -64,7 +64,7 @@ static void meet(hypothesis *a, hypothesis *b, size_t at) {
 }
 
 static bool is_equal(const hypothesis *a, const hypothesis *b) {
-  return a->at == b->at && a->content == b->content && (a->content == HP_CONTENT_DATA || a->name == b->name);
+  return a->at == b->at && a->content == b->content && (a->content == HP_TEXT_STATE_DATA || a->name == b->name);
 }
 
 /* Returns another hypothesis that begins a token in the text from `from` to `to`, the first of
@@ -72,7 +72,7 @@ static bool is_equal(const hypothesis *a, const hypothesis *b) {
 static hypothesis *first_in_text(followed *f, const hypothesis *reader, size_t from, size_t to) {
   hypothesis *found = NULL;
   for (hypothesis *h = f->all; h < f->all + f->count; h++) {
-    if (h == reader || !goes_on(h) || h->content != HP_CONTENT_DATA || h->at < from || h->at > to) continue;
+    if (h == reader || !goes_on(h) || h->content != HP_TEXT_STATE_DATA || h->at < from || h->at > to) continue;
     if (!found || h->at < found->at) found = h;
   }
   return found;
@@ -94,11 +94,11 @@ static void advance(followed *f, hypothesis *h) {
   size_t to = (size_t)(t->at - t->base);
   if (kind == HP_TOKEN_NEED_MORE) { /* text at the end of the chunk is one, too */
     h->is_stuck = true;
-    if (h->content != HP_CONTENT_DATA || f->cut->text[from] == '<') return;
+    if (h->content != HP_TEXT_STATE_DATA || f->cut->text[from] == '<') return;
     kind = HP_TOKEN_TEXT;
     to = f->cut->end;
   }
-  if (kind == HP_TOKEN_TEXT && h->content == HP_CONTENT_DATA) {
+  if (kind == HP_TOKEN_TEXT && h->content == HP_TEXT_STATE_DATA) {
     hypothesis *other = first_in_text(f, h, from, to);
     if (other) {
       h->is_stuck = false;
@@ -110,9 +110,9 @@ static void advance(followed *f, hypothesis *h) {
   h->at = to;
   if (kind == HP_TOKEN_START_TAG) {
     h->name = token.name;
-    h->content = hp_content_of(token.name, f->cut->scripting);
+    h->content = hp_text_state_of(token.name, f->cut->scripting);
   } else if (kind != HP_TOKEN_TEXT) {
-    h->content = HP_CONTENT_DATA;
+    h->content = HP_TEXT_STATE_DATA;
   }
 }
 

@@ -50,7 +50,7 @@ static void apply_guess(const hpar_guess *guess, const hp_request *request, cons
     case HPAR_CONTEXT_DOUBLE_QUOTES: state->inside = HP_INSIDE_DOUBLE_QUOTES; break;
     case HPAR_CONTEXT_SINGLE_QUOTES: state->inside = HP_INSIDE_SINGLE_QUOTES; break;
     case HPAR_CONTEXT_RAW_TEXT: inside_raw_text(request, guess->element, state); break;
-    case HPAR_CONTEXT_CDATA: state->content = HP_CONTENT_CDATA_SECTION; break;
+    case HPAR_CONTEXT_CDATA: state->content = HP_TEXT_STATE_CDATA_SECTION; break;
     default: break;
   }
   if (guess->ns == HPAR_NAMESPACE_SVG || guess->ns == HPAR_NAMESPACE_MATHML) state->ns = (uint8_t)guess->ns;
@@ -71,7 +71,7 @@ static hpar_guess guess_of(const hp_start_state *state) {
                       .ns = (hpar_namespace)state->ns,
                       .mode = hp_mode_name(state->mode),
                       .first = state->first == HP_START_BEYOND ? SIZE_MAX : state->first};
-  if (state->content == HP_CONTENT_CDATA_SECTION) guess.context = HPAR_CONTEXT_CDATA;
+  if (state->content == HP_TEXT_STATE_CDATA_SECTION) guess.context = HPAR_CONTEXT_CDATA;
   if (!state->raw_name) return guess;
   guess.context = HPAR_CONTEXT_RAW_TEXT;
   guess.element = hp_known_names[state->raw_name].bytes;
@@ -298,7 +298,7 @@ static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, 
     chunk->outcome.respeculations++;
     chunk->outcome.bytes_respeculated += now.shown.token_end - chunk->cut;
     chunk->start = (hp_start_state){
-        .content = HP_CONTENT_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
+        .content = HP_TEXT_STATE_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
     apply_guess(&now.next, request, &cut, &chunk->start);
   }
 }

@@ -34,7 +34,7 @@ hp_state hp_most_frequent(const hpar_frequency_table *table, const hp_cut_key *k
 
 /* Sets the raw-text element, which the state does not name: the element whose end tag is at the
  * cut, or the likeliest one. */
-static void inside_raw_text(const hp_request *request, uint32_t cut, hp_content content, hp_atom likeliest,
+static void inside_raw_text(const hp_request *request, uint32_t cut, hp_text_state content, hp_atom likeliest,
                             hp_start_state *state) {
   const char *at = request->text + cut, *end = request->text + request->length;
   bool closer = end - at > 2 && at[0] == '<' && at[1] == '/';
@@ -47,16 +47,16 @@ void hp_predict_by_frequency(const hp_predictor_input *input, hp_start_state *st
   const hp_request *request = input->request;
   hp_cut_key key = hp_cut_key_at(request->text, request->length, input->cut);
   switch (hp_most_frequent(input->data ? input->data : &hp_default_frequencies, &key)) {
-    case HP_STATE_RCDATA: inside_raw_text(request, input->cut, HP_CONTENT_RCDATA, HP_ATOM_TEXTAREA, state); return;
-    case HP_STATE_RAWTEXT: inside_raw_text(request, input->cut, HP_CONTENT_RAWTEXT, HP_ATOM_STYLE, state); return;
+    case HP_STATE_RCDATA: inside_raw_text(request, input->cut, HP_TEXT_STATE_RCDATA, HP_ATOM_TEXTAREA, state); return;
+    case HP_STATE_RAWTEXT: inside_raw_text(request, input->cut, HP_TEXT_STATE_RAWTEXT, HP_ATOM_STYLE, state); return;
     case HP_STATE_SCRIPT_DATA:
     case HP_STATE_SCRIPT_DATA_ESCAPED:
     case HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED:
-      inside_raw_text(request, input->cut, HP_CONTENT_SCRIPT_DATA, HP_ATOM_SCRIPT, state);
+      inside_raw_text(request, input->cut, HP_TEXT_STATE_SCRIPT_DATA, HP_ATOM_SCRIPT, state);
       return;
     case HP_STATE_PLAINTEXT: state->first = HP_START_BEYOND; return;
     case HP_STATE_CDATA_SECTION:
-      state->content = HP_CONTENT_CDATA_SECTION;
+      state->content = HP_TEXT_STATE_CDATA_SECTION;
       state->ns = HPAR_NAMESPACE_SVG;
       return;
     case HP_STATE_COMMENT: state->inside = HP_INSIDE_COMMENT; return;

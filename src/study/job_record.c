@@ -19,11 +19,11 @@ static hp_state state_of(const hp_start_state *s) {
     default: break;
   }
   switch (s->content) {
-    case HP_CONTENT_RCDATA: return HP_STATE_RCDATA;
-    case HP_CONTENT_RAWTEXT: return HP_STATE_RAWTEXT;
-    case HP_CONTENT_SCRIPT_DATA: return HP_STATE_SCRIPT_DATA;
-    case HP_CONTENT_PLAINTEXT: return HP_STATE_PLAINTEXT;
-    case HP_CONTENT_CDATA_SECTION: return HP_STATE_CDATA_SECTION;
+    case HP_TEXT_STATE_RCDATA: return HP_STATE_RCDATA;
+    case HP_TEXT_STATE_RAWTEXT: return HP_STATE_RAWTEXT;
+    case HP_TEXT_STATE_SCRIPT_DATA: return HP_STATE_SCRIPT_DATA;
+    case HP_TEXT_STATE_PLAINTEXT: return HP_STATE_PLAINTEXT;
+    case HP_TEXT_STATE_CDATA_SECTION: return HP_STATE_CDATA_SECTION;
     default: return HP_STATE_DATA;
   }
 }

@@ -72,7 +72,7 @@ static void build(hp_engine *engine, const hp_token *token, void *context) {
 static bool is_boundary(const hp_engine *engine, void *context) {
   const uint32_t *cut = context;
   const hp_tokenizer *t = &engine->tokenizer;
-  return t->at >= t->base + *cut && t->content == HP_CONTENT_DATA && engine->builder.mode != HP_IN_TEXT;
+  return t->at >= t->base + *cut && t->content == HP_TEXT_STATE_DATA && engine->builder.mode != HP_IN_TEXT;
 }
 
 /* Parses until the first token boundary at or after `cut` in the data state. Returns false if more

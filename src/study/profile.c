@@ -118,7 +118,7 @@ static void finish_chunk(census *c) {
   c->waiting = false;
 }
 
-static void before(void *context, const hp_engine *engine, const hp_token *t, hp_content content, uint32_t start) {
+static void before(void *context, const hp_engine *engine, const hp_token *t, hp_text_state content, uint32_t start) {
   census *c = context;
   hp_profile *p = c->profile;
   const hp_builder *b = &engine->builder;
@@ -152,7 +152,7 @@ static void after(void *context, const hp_engine *engine, const hp_token *t) {
   const hp_builder *b = &engine->builder;
   p->start_tags++;
   int tag = index_of(hp_profile_switch_tags, HP_PROFILE_SWITCHES, t->name);
-  if (tag >= 0 && engine->tokenizer.content != HP_CONTENT_DATA)
+  if (tag >= 0 && engine->tokenizer.content != HP_TEXT_STATE_DATA)
     p->switches[tag][b->mode == HP_IN_TEXT ? b->original_mode : b->mode]++;
   /* A self-closed foreign element is not on the stack any more. The namespace of its parent is
    * enough. */

@@ -11,17 +11,17 @@
 
 static const struct {
   const char *name;
-  hp_content content;
+  hp_text_state content;
 } states[] = {
-    {"Data state", HP_CONTENT_DATA},           {"RCDATA state", HP_CONTENT_RCDATA},
-    {"RAWTEXT state", HP_CONTENT_RAWTEXT},     {"Script data state", HP_CONTENT_SCRIPT_DATA},
-    {"PLAINTEXT state", HP_CONTENT_PLAINTEXT}, {"CDATA section state", HP_CONTENT_CDATA_SECTION},
+    {"Data state", HP_TEXT_STATE_DATA},           {"RCDATA state", HP_TEXT_STATE_RCDATA},
+    {"RAWTEXT state", HP_TEXT_STATE_RAWTEXT},     {"Script data state", HP_TEXT_STATE_SCRIPT_DATA},
+    {"PLAINTEXT state", HP_TEXT_STATE_PLAINTEXT}, {"CDATA section state", HP_TEXT_STATE_CDATA_SECTION},
 };
 
 typedef struct tokenizing {
   hp_engine *engine;
   const hp_request *request;
-  hp_content content;
+  hp_text_state content;
   const char *last_start_tag;
   hp_shown_attributes list;
   hpar_token_callback callback;
@@ -68,7 +68,7 @@ static hpar_status tokenize(void *argument) {
 }
 
 /* Finds the content of a state by the standard's name for it, in any case of letters. */
-static bool find_state(const char *name, hp_content *content) {
+static bool find_state(const char *name, hp_text_state *content) {
   for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
     if (!hp_ascii_equal_strings(states[i].name, name)) continue;
     *content = states[i].content;
@@ -80,7 +80,7 @@ static bool find_state(const char *name, hp_content *content) {
 /* Tokenizes the bytes from the named state (NULL: data), and calls `callback` for each token. */
 static hpar_status run_tokenizer(hp_session *session, const char *state, const char *last_start_tag, size_t max_errors,
                                  const char *bytes, size_t length, hpar_token_callback callback, void *context) {
-  hp_content content = HP_CONTENT_DATA;
+  hp_text_state content = HP_TEXT_STATE_DATA;
   if (state && !find_state(state, &content))
     return hp_explain(&session->error, HPAR_ERROR_ARGUMENT,
                       "state is \"%.60s\"; accepted: Data state, RCDATA state, RAWTEXT state, Script data state, "

@@ -38,13 +38,13 @@ static hp_state in_text(const char *at, const char *end) {
   return in_reference(at, end) ? HP_STATE_CHARACTER_REFERENCE : HP_STATE_DATA;
 }
 
-static hp_state of_content(hp_content content) {
+static hp_state of_content(hp_text_state content) {
   switch (content) {
-    case HP_CONTENT_RCDATA: return HP_STATE_RCDATA;
-    case HP_CONTENT_RAWTEXT: return HP_STATE_RAWTEXT;
-    case HP_CONTENT_SCRIPT_DATA: return HP_STATE_SCRIPT_DATA;
-    case HP_CONTENT_PLAINTEXT: return HP_STATE_PLAINTEXT;
-    case HP_CONTENT_CDATA_SECTION: return HP_STATE_CDATA_SECTION;
+    case HP_TEXT_STATE_RCDATA: return HP_STATE_RCDATA;
+    case HP_TEXT_STATE_RAWTEXT: return HP_STATE_RAWTEXT;
+    case HP_TEXT_STATE_SCRIPT_DATA: return HP_STATE_SCRIPT_DATA;
+    case HP_TEXT_STATE_PLAINTEXT: return HP_STATE_PLAINTEXT;
+    case HP_TEXT_STATE_CDATA_SECTION: return HP_STATE_CDATA_SECTION;
     default: return HP_STATE_DATA;
   }
 }
@@ -59,12 +59,13 @@ static hp_state in_script(const char *at, const char *end) {
 
 /* Returns the state before the byte at `place`, if the text ends there. The token that contains
  * `place`, or begins there, begins at `start`. The tokenizer's content was `content` at `start`. */
-static hp_state state_at(const char *text, uint32_t start, hp_content content, uint32_t place) {
+static hp_state state_at(const char *text, uint32_t start, hp_text_state content, uint32_t place) {
   const char *at = text + start, *end = text + place;
   if (at == end) return of_content(content);
-  if (content != HP_CONTENT_DATA) {
-    if (content == HP_CONTENT_SCRIPT_DATA) return in_script(at, end);
-    return content == HP_CONTENT_RCDATA && in_reference(at, end) ? HP_STATE_CHARACTER_REFERENCE : of_content(content);
+  if (content != HP_TEXT_STATE_DATA) {
+    if (content == HP_TEXT_STATE_SCRIPT_DATA) return in_script(at, end);
+    return content == HP_TEXT_STATE_RCDATA && in_reference(at, end) ? HP_STATE_CHARACTER_REFERENCE
+                                                                    : of_content(content);
   }
   if (*at != '<') return in_text(at, end);
   if (end - at == 1) return HP_STATE_TAG_OPEN;
@@ -87,7 +88,7 @@ static hp_state state_at(const char *text, uint32_t start, hp_content content, u
 
 typedef struct observed_token {
   const hp_observer *observer;
-  hp_content content; /* before the token */
+  hp_text_state content; /* before the token */
   uint32_t start;
 } observed_token;
 
@@ -173,11 +174,11 @@ static uint32_t list_length(const hp_builder *b) {
   return length;
 }
 
-static void survey_token(void *context, const hp_engine *engine, const hp_token *t, hp_content content,
+static void survey_token(void *context, const hp_engine *engine, const hp_token *t, hp_text_state content,
                          uint32_t start) {
   survey *s = context;
   const hp_builder *b = &engine->builder;
-  bool boundary = content == HP_CONTENT_DATA && b->mode != HP_IN_TEXT;
+  bool boundary = content == HP_TEXT_STATE_DATA && b->mode != HP_IN_TEXT;
   for (; s->next < s->count; s->next++) {
     uint32_t place = s->places[s->next];
     if (place >= t->end && t->kind != HP_TOKEN_EOF) break;
@@ -186,7 +187,7 @@ static void survey_token(void *context, const hp_engine *engine, const hp_token 
         .token = place == start ? place : start,
         .state = state_at(s->text, start, content, place),
         .content = content,
-        .raw_name = content == HP_CONTENT_DATA ? 0 : engine->tokenizer.last_start_tag,
+        .raw_name = content == HP_TEXT_STATE_DATA ? 0 : engine->tokenizer.last_start_tag,
         .mode = b->mode,
         .ns = hp_exact_adjusted_current_node(b)->ns,
         .depth = b->stack.depth - hp_tombstones(b),

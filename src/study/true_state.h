@@ -12,7 +12,7 @@ typedef struct hp_true_state {
   uint32_t token; /* begin of the token that contains the place; `place`: it lies between two */
   uint32_t first; /* first token boundary in the data state at or after `place`, or the length */
   hp_state state;
-  hp_content content;
+  hp_text_state content;
   hp_atom raw_name; /* element of the raw text; 0: none */
   uint8_t mode, ns; /* before the token; ns of the adjusted current node */
   uint32_t depth;
@@ -23,7 +23,7 @@ typedef struct hp_true_state {
 typedef struct hp_observer {
   void *context;
   /* Before the builder processes the token, which begins at `start`, in `content`. */
-  void (*before)(void *context, const hp_engine *engine, const hp_token *token, hp_content content, uint32_t start);
+  void (*before)(void *context, const hp_engine *engine, const hp_token *token, hp_text_state content, uint32_t start);
   void (*after)(void *context, const hp_engine *engine, const hp_token *token);
 } hp_observer;
 

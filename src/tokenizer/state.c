@@ -146,7 +146,7 @@ static const char *safe_script(const char *at, const char *end) {
 
 /* Returns true if [at, end) ends inside a CDATA section. */
 static bool ends_in_section(const hp_tokenizer *t, const char *at, const char *end) {
-  bool inside = t->content == HP_CONTENT_CDATA_SECTION;
+  bool inside = t->content == HP_TEXT_STATE_CDATA_SECTION;
   for (;;) {
     const char *p = inside ? memmem(at, (size_t)(end - at), "]]>", 3) : memmem(at, (size_t)(end - at), "<![CDATA[", 9);
     if (!p) return inside;
@@ -164,10 +164,10 @@ static const char *safe_section(const char *at, const char *end) {
 static const char *safe_end(const hp_tokenizer *t, const char *at, const char *end, bool section) {
   if (end > at && end[-1] == '\r') end--;
   switch (t->content) {
-    case HP_CONTENT_PLAINTEXT: return end;
-    case HP_CONTENT_SCRIPT_DATA: return safe_script(at, end);
-    case HP_CONTENT_RAWTEXT: return safe_raw(t, at, end);
-    case HP_CONTENT_RCDATA: {
+    case HP_TEXT_STATE_PLAINTEXT: return end;
+    case HP_TEXT_STATE_SCRIPT_DATA: return safe_script(at, end);
+    case HP_TEXT_STATE_RAWTEXT: return safe_raw(t, at, end);
+    case HP_TEXT_STATE_RCDATA: {
       const char *raw = safe_raw(t, at, end);
       return raw < end ? raw : unfinished_reference(at, end);
     }
@@ -177,7 +177,7 @@ static const char *safe_end(const hp_tokenizer *t, const char *at, const char *e
 
 /* Skips each "</>", which is neither markup nor text. */
 static void skip_empty_end_tags(hp_tokenizer *t) {
-  while (t->content == HP_CONTENT_DATA && t->end - t->at >= 3 && !memcmp(t->at, "</>", 3)) {
+  while (t->content == HP_TEXT_STATE_DATA && t->end - t->at >= 3 && !memcmp(t->at, "</>", 3)) {
     hp_error_at(t, HP_ERROR_MISSING_END_TAG_NAME, t->at + 2);
     t->at += 3;
   }
@@ -187,8 +187,10 @@ static void skip_empty_end_tags(hp_tokenizer *t) {
 static bool begins_with_markup(const hp_tokenizer *t) {
   const char *at = t->at;
   size_t n = (size_t)(t->end - at);
-  if (n < 2 || *at != '<' || t->content == HP_CONTENT_PLAINTEXT || t->content == HP_CONTENT_CDATA_SECTION) return false;
-  if (t->content != HP_CONTENT_DATA) return hp_is_appropriate_end_tag(t, at) && t->escape != HP_SCRIPT_DOUBLE_ESCAPED;
+  if (n < 2 || *at != '<' || t->content == HP_TEXT_STATE_PLAINTEXT || t->content == HP_TEXT_STATE_CDATA_SECTION)
+    return false;
+  if (t->content != HP_TEXT_STATE_DATA)
+    return hp_is_appropriate_end_tag(t, at) && t->escape != HP_SCRIPT_DOUBLE_ESCAPED;
   if (at[1] == '/') return n > 2;
   if (at[1] != '!') return hp_ascii_is_letter(at[1]) || at[1] == '?';
   return n < LONGEST_OPENING || memcmp(at, "<![CDATA[", LONGEST_OPENING) || !t->cdata.is_foreign ||
@@ -215,7 +217,7 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
   skip_empty_end_tags(t);
   if (begins_with_markup(t)) return false;
   const char *at = t->at, *end = t->end;
-  bool data = t->content == HP_CONTENT_DATA || t->content == HP_CONTENT_CDATA_SECTION;
+  bool data = t->content == HP_TEXT_STATE_DATA || t->content == HP_TEXT_STATE_CDATA_SECTION;
   bool section = data && ends_in_section(t, at, end);
   const char *safe = safe_end(t, at, end, section);
   if (only_white) {
@@ -224,7 +226,7 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
     safe = white;
   }
   if (safe == at) return false;
-  const hp_content content = t->content;
+  const hp_text_state content = t->content;
   const hp_script_escape escape = t->escape;
   const hp_errors before = t->errors.list ? *t->errors.list : (hp_errors){0};
   if (t->errors.list) t->errors.list->limit = UINT64_MAX;
@@ -241,8 +243,8 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
     if (t->errors.list) hp_errors_restore(t->errors.list, &before);
     return false;
   }
-  if (content == HP_CONTENT_SCRIPT_DATA) t->escape = hp_script_escape_at(escape, at, safe);
-  if (data) t->content = section ? HP_CONTENT_CDATA_SECTION : HP_CONTENT_DATA;
+  if (content == HP_TEXT_STATE_SCRIPT_DATA) t->escape = hp_script_escape_at(escape, at, safe);
+  if (data) t->content = section ? HP_TEXT_STATE_CDATA_SECTION : HP_TEXT_STATE_DATA;
   if (t->errors.list) drop_false_ends(t->errors.list, &before);
   return true;
 }

@@ -151,7 +151,7 @@ static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const ch
     *at = p;
     return HP_TOKEN_EOF;
   }
-  t->content = HP_CONTENT_DATA;
+  t->content = HP_TEXT_STATE_DATA;
   return emit_text(t, token, &span, flags, start, p);
 }
 
@@ -313,25 +313,25 @@ int hp_read_text(hp_tokenizer *t, hp_token *token, const char **at, const char *
   raw_text run;
   if (start == end) {
     if (!t->last) return HP_TOKEN_NEED_MORE;
-    if (t->content == HP_CONTENT_CDATA_SECTION) {
+    if (t->content == HP_TEXT_STATE_CDATA_SECTION) {
       hp_error_at(t, HP_ERROR_EOF_IN_CDATA, end);
-      t->content = HP_CONTENT_DATA;
+      t->content = HP_TEXT_STATE_DATA;
     }
     return hp_emit_end_of_input(t, token);
   }
-  if (t->content != HP_CONTENT_DATA && t->content != HP_CONTENT_CDATA_SECTION && !may_end(t, start))
+  if (t->content != HP_TEXT_STATE_DATA && t->content != HP_TEXT_STATE_CDATA_SECTION && !may_end(t, start))
     return need_more_raw_text(t, start);
   switch (t->content) {
-    case HP_CONTENT_RCDATA:
+    case HP_TEXT_STATE_RCDATA:
       references = true;
       run = find_raw_end(t, start, true);
       break;
     //§ rawtext-state
-    case HP_CONTENT_RAWTEXT: run = find_raw_end(t, start, false); break;
-    case HP_CONTENT_SCRIPT_DATA: run = find_script_end(t, start); break;
+    case HP_TEXT_STATE_RAWTEXT: run = find_raw_end(t, start, false); break;
+    case HP_TEXT_STATE_SCRIPT_DATA: run = find_script_end(t, start); break;
     //§ plaintext-state
-    case HP_CONTENT_PLAINTEXT: run = (raw_text){end, start}; break;
-    default: return read_data(t, token, at, clean, t->content == HP_CONTENT_CDATA_SECTION);
+    case HP_TEXT_STATE_PLAINTEXT: run = (raw_text){end, start}; break;
+    default: return read_data(t, token, at, clean, t->content == HP_TEXT_STATE_CDATA_SECTION);
   }
   if (run.stop == end && !t->last) return need_more_raw_text(t, start);
   t->escape = HP_SCRIPT_PLAIN;

@@ -196,7 +196,7 @@ static __attribute__((noinline)) hp_atom any_name(hp_tokenizer *t, const char *n
 void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_interner *interner) {
   t->base = t->at = t->end = "";
   t->last = false;
-  t->content = HP_CONTENT_DATA;
+  t->content = HP_TEXT_STATE_DATA;
   t->escape = HP_SCRIPT_PLAIN;
   t->last_start_tag = HP_NO_ATOM;
   t->searched = NULL;
@@ -560,7 +560,7 @@ static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, 
   if (kind == HP_TOKEN_START_TAG) {
     t->last_start_tag = name;
   } else {
-    t->content = HP_CONTENT_DATA;
+    t->content = HP_TEXT_STATE_DATA;
   }
   return hp_emit(t, token, kind, flags, start, end);
 }
@@ -631,9 +631,9 @@ static __attribute__((noinline)) int read_token(hp_tokenizer *t, hp_token *token
   const char *at = t->at;
   int kind = hp_read_text(t, token, &at, clean);
   if (kind == HP_TOKEN_EOF) {
-    bool section = t->content == HP_CONTENT_CDATA_SECTION;
+    bool section = t->content == HP_TEXT_STATE_CDATA_SECTION;
     kind = read_markup(t, token, at);
-    if (section && kind != HP_TOKEN_NEED_MORE) t->content = HP_CONTENT_DATA;
+    if (section && kind != HP_TOKEN_NEED_MORE) t->content = HP_TEXT_STATE_DATA;
   }
   return kind == HP_TOKEN_NEED_MORE ? need_more(t) : kind;
 }
@@ -671,7 +671,7 @@ int hp_next_token_inside(hp_tokenizer *t, hp_token *token, hp_atom current) {
     t->errors.count_before = t->errors.list->count;
     t->errors.seen_before = t->errors.list->seen;
   }
-  if (t->content != HP_CONTENT_DATA || end - at < HP_FAST_REACH) return read_token(t, token, at);
+  if (t->content != HP_TEXT_STATE_DATA || end - at < HP_FAST_REACH) return read_token(t, token, at);
   unsigned n;
   hp_atom tag;
   if (*at == '<') {
@@ -735,7 +735,7 @@ void hp_tokenizer_restore_input(hp_tokenizer *t, const hp_tokenizer_input *input
 int hp_read_raw_text(hp_tokenizer *t) {
   hp_token token;
   int kind = HP_TOKEN_TEXT;
-  while (t->content != HP_CONTENT_DATA && kind != HP_TOKEN_EOF && kind != HP_TOKEN_NEED_MORE)
+  while (t->content != HP_TEXT_STATE_DATA && kind != HP_TOKEN_EOF && kind != HP_TOKEN_NEED_MORE)
     kind = hp_next_token(t, &token);
   return kind;
 }

@@ -53,14 +53,14 @@ _Static_assert(sizeof(void *) > 8 || sizeof(hp_token) <= 32, "two tokens to a ca
 /* Forces inlining also where the compiler would prefer a call. */
 #define HP_INLINE inline __attribute__((always_inline))
 
-typedef enum hp_content {
-  HP_CONTENT_DATA,
-  HP_CONTENT_RCDATA,
-  HP_CONTENT_RAWTEXT,
-  HP_CONTENT_SCRIPT_DATA,
-  HP_CONTENT_PLAINTEXT,
-  HP_CONTENT_CDATA_SECTION
-} hp_content;
+typedef enum hp_text_state {
+  HP_TEXT_STATE_DATA,
+  HP_TEXT_STATE_RCDATA,
+  HP_TEXT_STATE_RAWTEXT,
+  HP_TEXT_STATE_SCRIPT_DATA,
+  HP_TEXT_STATE_PLAINTEXT,
+  HP_TEXT_STATE_CDATA_SECTION
+} hp_text_state;
 
 /* The state of a script's text, between the bytes of markup-like text. */
 typedef enum hp_script_escape { HP_SCRIPT_PLAIN, HP_SCRIPT_ESCAPED, HP_SCRIPT_DOUBLE_ESCAPED } hp_script_escape;
@@ -113,7 +113,7 @@ typedef struct hp_tokenizer {
   bool last; /* `end` is the end of the input, not only of the available input */
   /* of script text whose beginning was read by hp_flush_text; else HP_SCRIPT_PLAIN */
   hp_script_escape escape;
-  hp_content content;     /* set by the tree builder after a start tag; data after an end tag */
+  hp_text_state content;  /* set by the tree builder after a start tag; data after an end tag */
   hp_atom last_start_tag; /* decides which end tag is appropriate */
   /* In an incomplete run of raw text, no appropriate end tag begins before it. NULL: unknown. */
   const char *searched;
@@ -144,7 +144,7 @@ static inline void hp_tokenizer_ask_foreign(hp_tokenizer *t, bool (*is_foreign)(
 static inline bool hp_tokenizer_holds_text(const hp_tokenizer *t) { return t->cdata.pending_text; }
 
 /* Continues in the contents of an element of this name. */
-static inline void hp_tokenizer_begin_raw_text(hp_tokenizer *t, hp_content content, hp_atom name) {
+static inline void hp_tokenizer_begin_raw_text(hp_tokenizer *t, hp_text_state content, hp_atom name) {
   t->content = content;
   t->last_start_tag = name;
 }
@@ -177,7 +177,7 @@ static inline void hp_tokenizer_extend(hp_tokenizer *t, size_t length, bool is_c
 static inline void hp_tokenizer_move(hp_tokenizer *t, uint32_t offset) {
   t->at = t->base + offset;
   t->searched = NULL;
-  t->content = HP_CONTENT_DATA;
+  t->content = HP_TEXT_STATE_DATA;
 }
 /* Continues after a token that another tokenizer has read in the same input. */
 static inline void hp_tokenizer_pass(hp_tokenizer *t, const hp_token *token) {
@@ -230,14 +230,14 @@ bool hp_flush_text(hp_tokenizer *tokenizer, hp_token *token, bool only_white);
 /* The content model that the tokenizer uses after the start tag of an HTML element, if the tree
  * builder inserts that element. */
 
-static inline hp_content hp_content_of(hp_atom element, bool scripting) {
+static inline hp_text_state hp_text_state_of(hp_atom element, bool scripting) {
   switch (element) {
-    case HP_ANY(TITLE, TEXTAREA): return HP_CONTENT_RCDATA;
-    case HP_ANY(STYLE, XMP, IFRAME, NOEMBED, NOFRAMES): return HP_CONTENT_RAWTEXT;
-    case HP_ATOM_NOSCRIPT: return scripting ? HP_CONTENT_RAWTEXT : HP_CONTENT_DATA;
-    case HP_ATOM_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
-    case HP_ATOM_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
-    default: return HP_CONTENT_DATA;
+    case HP_ANY(TITLE, TEXTAREA): return HP_TEXT_STATE_RCDATA;
+    case HP_ANY(STYLE, XMP, IFRAME, NOEMBED, NOFRAMES): return HP_TEXT_STATE_RAWTEXT;
+    case HP_ATOM_NOSCRIPT: return scripting ? HP_TEXT_STATE_RAWTEXT : HP_TEXT_STATE_DATA;
+    case HP_ATOM_SCRIPT: return HP_TEXT_STATE_SCRIPT_DATA;
+    case HP_ATOM_PLAINTEXT: return HP_TEXT_STATE_PLAINTEXT;
+    default: return HP_TEXT_STATE_DATA;
   }
 }
 

@@ -117,7 +117,7 @@ void hp_engine_begin_raw_text(hp_engine *engine) {
   hp_atom name = current(b)->name;
   b->original_mode = b->mode;
   b->mode = HP_IN_TEXT;
-  hp_tokenizer_begin_raw_text(&engine->tokenizer, hp_content_of(name, b->script.scripting), name);
+  hp_tokenizer_begin_raw_text(&engine->tokenizer, hp_text_state_of(name, b->script.scripting), name);
 }
 
 void hp_engine_close(hp_engine *engine) {

@@ -23,7 +23,7 @@ void hp_exact_begin_fragment(hp_builder *b) {
   /* a form that is not on the stack */
   if (is_html(&b->fragment.context, HP_ATOM_FORM) && !b->pointers.form) b->pointers.form = b->document->root;
   if (b->fragment.context.ns != HPAR_NAMESPACE_HTML) return;
-  b->tokenizer->content = hp_content_of(b->fragment.context.name, b->script.scripting);
+  b->tokenizer->content = hp_text_state_of(b->fragment.context.name, b->script.scripting);
 }
 
 /*** the loop of the exact builder over the tokens of a text ***/

@@ -86,7 +86,7 @@ typedef struct hp_outline {
   const hp_outline_parts *parts;
   hp_outline_events events;
   hpar_quirks quirks;
-  hp_content content; /* of the text that follows */
+  hp_text_state content; /* of the text that follows */
   hp_outline_slot *slots;
   uint8_t *uses; /* by slot: slot_use of outline_nodes.inc */
   uint32_t slot_capacity, use_capacity, slot_count;
@@ -141,7 +141,7 @@ static inline hp_outline_run hp_outline_run_fast(hp_outline *s, const hp_outline
 
 /* Returns true if text here can change the state. */
 static inline bool hp_outline_text_matters(const hp_outline *s) { return s->parts->text_matters(s); }
-static inline hp_content hp_outline_content(const hp_outline *outline) { return outline->content; }
+static inline hp_text_state hp_outline_content(const hp_outline *outline) { return outline->content; }
 static inline hpar_quirks hp_outline_quirks(const hp_outline *outline) { return outline->quirks; }
 /* Returns true if "<![CDATA[" begins a section here. */
 static inline bool hp_outline_takes_cdata(hp_outline *s) { return s->parts->takes_cdata(s); }

@@ -12,7 +12,7 @@ typedef struct tag {
   uint64_t name;       /* a hash of the name in lower case */
   uint64_t state;
   bool is_end;
-  uint8_t content; /* of the following text: hp_content */
+  uint8_t content; /* of the following text: hp_text_state */
 } tag;
 
 typedef struct tag_list {

@@ -148,19 +148,19 @@ static void put_errors(buffer *out, const hp_errors *errors, const char *input, 
   free(places);
 }
 
-static hp_content content_after(const hp_token *token) {
+static hp_text_state content_after(const hp_token *token) {
   switch (token->name) {
     case HP_ATOM_TITLE:
-    case HP_ATOM_TEXTAREA: return HP_CONTENT_RCDATA;
+    case HP_ATOM_TEXTAREA: return HP_TEXT_STATE_RCDATA;
     case HP_ATOM_STYLE:
-    case HP_ATOM_XMP: return HP_CONTENT_RAWTEXT;
-    case HP_ATOM_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
-    case HP_ATOM_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
-    default: return HP_CONTENT_DATA;
+    case HP_ATOM_XMP: return HP_TEXT_STATE_RAWTEXT;
+    case HP_ATOM_SCRIPT: return HP_TEXT_STATE_SCRIPT_DATA;
+    case HP_ATOM_PLAINTEXT: return HP_TEXT_STATE_PLAINTEXT;
+    default: return HP_TEXT_STATE_DATA;
   }
 }
 
-static void run(tokens *tokens, hp_content content, const char *last_start_tag, const char *input, size_t n,
+static void run(tokens *tokens, hp_text_state content, const char *last_start_tag, const char *input, size_t n,
                 size_t split, buffer *out) {
   hp_range_reset(&tokens->range);
   hp_atoms_reset(&tokens->atoms);
@@ -221,7 +221,7 @@ static void run(tokens *tokens, hp_content content, const char *last_start_tag, 
 
 typedef struct input {
   tokens *tokens;
-  hp_content content;
+  hp_text_state content;
   const char *last_start_tag, *bytes;
   size_t length, split;
   buffer *out;
@@ -233,7 +233,7 @@ static hpar_status run_input(void *argument) {
   return HPAR_OK;
 }
 
-void tokens_run(tokens *tokens, hp_content content, const char *last_start_tag, const char *bytes, size_t n,
+void tokens_run(tokens *tokens, hp_text_state content, const char *last_start_tag, const char *bytes, size_t n,
                 size_t split, buffer *out) {
   input input = {tokens, content, last_start_tag, bytes, n, split, out};
   hpar_status status = hp_try(&tokens->unwind, run_input, &input);

@@ -34,7 +34,7 @@ void tokens_open(tokens *tokens);
 void tokens_close(tokens *tokens);
 
 /* Tokenizes `input` and puts the result into `out`. At first only `split` bytes are available. */
-void tokens_run(tokens *tokens, hp_content content, const char *last_start_tag, const char *input, size_t n,
+void tokens_run(tokens *tokens, hp_text_state content, const char *last_start_tag, const char *input, size_t n,
                 size_t split, buffer *out);
 
 /* Writes the parts of lines, for tests that build the expected text. */

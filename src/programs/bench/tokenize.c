@@ -18,26 +18,26 @@ typedef struct bench_lane {
   uint64_t tokens;
 } bench_lane;
 
-static hp_content content_after(const hp_token *token) {
+static hp_text_state content_after(const hp_token *token) {
   switch (token->name) {
     case HP_ATOM_TITLE:
-    case HP_ATOM_TEXTAREA: return HP_CONTENT_RCDATA;
+    case HP_ATOM_TEXTAREA: return HP_TEXT_STATE_RCDATA;
     case HP_ATOM_STYLE:
     case HP_ATOM_XMP:
     case HP_ATOM_IFRAME:
     case HP_ATOM_NOEMBED:
-    case HP_ATOM_NOFRAMES: return HP_CONTENT_RAWTEXT;
-    case HP_ATOM_SCRIPT: return HP_CONTENT_SCRIPT_DATA;
-    case HP_ATOM_PLAINTEXT: return HP_CONTENT_PLAINTEXT;
-    default: return HP_CONTENT_DATA;
+    case HP_ATOM_NOFRAMES: return HP_TEXT_STATE_RAWTEXT;
+    case HP_ATOM_SCRIPT: return HP_TEXT_STATE_SCRIPT_DATA;
+    case HP_ATOM_PLAINTEXT: return HP_TEXT_STATE_PLAINTEXT;
+    default: return HP_TEXT_STATE_DATA;
   }
 }
 
 /* Sets the content state that follows the token. */
 HP_LOOP void follow(hp_engine *engine, const hp_token *token, void *context) {
   (void)context;
-  hp_content content = token->kind == HPAR_TOKEN_START_TAG ? content_after(token) : HP_CONTENT_DATA;
-  if (content != HP_CONTENT_DATA) engine->tokenizer.content = content;
+  hp_text_state content = token->kind == HPAR_TOKEN_START_TAG ? content_after(token) : HP_TEXT_STATE_DATA;
+  if (content != HP_TEXT_STATE_DATA) engine->tokenizer.content = content;
 }
 
 static hpar_status count_tokens(void *argument) {

@@ -131,8 +131,8 @@ static void predict(hp_stages *s, hp_token *token) {
   if (token->kind == HP_TOKEN_START_TAG) {
     if (token->flags & HP_TOKEN_SELF_CLOSING) notes |= HP_NOTE_SELF_CLOSING;
     if ((token->name < HP_KNOWN_ATOMS && notable[token->name]) || s->feedback.depth) {
-      hp_content content = hp_content_of(token->name, s->parse_request->scripting);
-      if (content != HP_CONTENT_DATA) notes |= HP_NOTE_RAW_TEXT;
+      hp_text_state content = hp_text_state_of(token->name, s->parse_request->scripting);
+      if (content != HP_TEXT_STATE_DATA) notes |= HP_NOTE_RAW_TEXT;
       if (s->predictor == HP_PREDICT_FEEDBACK)
         s->ahead.content = hp_feedback_start_tag(&s->feedback, token, content, s->nodes.range->base);
     }

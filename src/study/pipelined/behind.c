@@ -106,7 +106,7 @@ static __attribute__((noinline)) void check_predictions(hp_stages *s) {
   hpar_pipeline_hazard hazard = HPAR_PIPELINE_HAZARDS;
   bool back = t->at != s->at || t->content != s->content;
   if (s->notes & HP_NOTE_RAW_TEXT) {
-    hazard = hp_switch_hazard(b, s->name, t->content != HP_CONTENT_DATA);
+    hazard = hp_switch_hazard(b, s->name, t->content != HP_TEXT_STATE_DATA);
     met[count++] = hazard;
   }
   if ((s->notes & HP_NOTE_SELF_CLOSING) && hp_self_closing_acknowledged(b, s->name)) {
@@ -212,7 +212,7 @@ static inline hp_token *next(hp_stages *s) {
   s->content = token->content;
   if (token->kind == HP_TOKEN_START_TAG) {
     s->name = t->last_start_tag = token->name;
-    t->content = HP_CONTENT_DATA;
+    t->content = HP_TEXT_STATE_DATA;
   } else {
     t->content = token->content;
   }
@@ -232,7 +232,7 @@ static inline __attribute__((always_inline)) uint64_t build_through(hp_stages *s
   uint32_t head = r->head, stop = r->head_shown + r->batch, mask = r->mask, from = (uint32_t)(t->at - text);
   if (s->notes || t->at != s->at || t->content != s->content || s->found) return 0;
   if ((int32_t)(r->tail_seen - stop) < 0) stop = r->tail_seen;
-  hp_content content = s->content;
+  hp_text_state content = s->content;
   hp_token token;
   while (head != stop) {
     hp_packed packed = slots[head & mask];

@@ -66,7 +66,7 @@ static inline hp_packed hp_pack_whole(const hp_token *t, const hp_token *whole, 
 }
 
 static inline unsigned hp_packed_kind(hp_packed p) { return p.what & 255; }
-static inline hp_content hp_packed_content(hp_packed p) { return (hp_content)(p.what >> 16 & 255); }
+static inline hp_text_state hp_packed_content(hp_packed p) { return (hp_text_state)(p.what >> 16 & 255); }
 static inline unsigned hp_packed_notes(hp_packed p) { return p.what >> 24 & 255; }
 static inline uint32_t hp_packed_ref(hp_packed p) { return (uint32_t)p.where; }
 static inline uint32_t hp_packed_end(hp_packed p) { return (uint32_t)(p.where >> 32); }

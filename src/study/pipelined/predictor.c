@@ -87,7 +87,7 @@ static bool holds_html(const hp_token *t, const char *base) {
   return false;
 }
 
-hp_content hp_feedback_start_tag(hp_feedback *f, const hp_token *t, hp_content of_name, const char *base) {
+hp_text_state hp_feedback_start_tag(hp_feedback *f, const hp_token *t, hp_text_state of_name, const char *base) {
   uint8_t ns = hp_feedback_namespace(f);
   if (is_foreign(ns)) {
     if (breaks_out(t, base)) {
@@ -98,17 +98,17 @@ hp_content hp_feedback_start_tag(hp_feedback *f, const hp_token *t, hp_content o
     /* In a text integration point both elements are HTML. The prediction is the same. */
     ns = t->name == HP_ATOM_SVG ? HPAR_NAMESPACE_SVG : HPAR_NAMESPACE_MATHML;
   } else if (f->depth && (t->name == HP_ATOM_MGLYPH || t->name == HP_ATOM_MALIGNMARK)) {
-    return HP_CONTENT_DATA;
+    return HP_TEXT_STATE_DATA;
   } else {
     return of_name;
   }
-  if (t->flags & HP_TOKEN_SELF_CLOSING) return HP_CONTENT_DATA;
+  if (t->flags & HP_TOKEN_SELF_CLOSING) return HP_TEXT_STATE_DATA;
   bool annotation = ns == HPAR_NAMESPACE_MATHML && t->name == HP_ATOM_ANNOTATION_XML;
-  if (annotation && !holds_html(t, base)) return HP_CONTENT_DATA;
+  if (annotation && !holds_html(t, base)) return HP_TEXT_STATE_DATA;
   hp_atom name = ns == HPAR_NAMESPACE_SVG ? hp_svg_tag_name(t->name) : t->name;
   uint16_t tag = hp_foreign_tag(ns, name);
   open_foreign(f, ns, t->name, annotation ? tag | HP_TAG_HTML_INTEGRATION : tag);
-  return HP_CONTENT_DATA;
+  return HP_TEXT_STATE_DATA;
 }
 
 /* Returns to the nearest change of namespace that the tag ends. Names in svg are stored as the

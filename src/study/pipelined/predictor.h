@@ -47,7 +47,8 @@ static inline uint8_t hp_feedback_namespace(const hp_feedback *feedback) {
 
 /* Returns the predicted content state after a start tag. `base` is the base of the range with the
  * token's attributes. */
-hp_content hp_feedback_start_tag(hp_feedback *feedback, const hp_token *token, hp_content of_name, const char *base);
+hp_text_state hp_feedback_start_tag(hp_feedback *feedback, const hp_token *token, hp_text_state of_name,
+                                    const char *base);
 void hp_feedback_end_tag(hp_feedback *feedback, const hp_token *token);
 
 const char *hp_pipeline_predictor_name(hp_pipeline_predictor predictor);

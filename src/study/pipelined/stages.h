@@ -38,7 +38,7 @@ enum { HP_PIPELINE_SLACK = 256 << 10 };
  * builder reports tags with an unacknowledged flag. */
 typedef struct hp_snapshot {
   const char *at;
-  hp_content content;
+  hp_text_state content;
   hp_script_escape escape;
   hp_atom last_start_tag;
   unsigned notes; /* on the "<![CDATA[" of the next token, if known */
@@ -87,7 +87,7 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   /* The position after the last token of the buffer; NULL: the tree builder read the last token
    * itself. */
   const char *at;
-  hp_content content;                  /* predicted content state at `at` */
+  hp_text_state content;               /* predicted content state at `at` */
   unsigned notes;                      /* notes on the current token */
   hp_atom name;                        /* name of the current token */
   const struct hp_token_errors *found; /* parse errors of the next token */
