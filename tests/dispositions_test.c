@@ -513,8 +513,8 @@ static void begin_worker(bench *t, const result *r) {
   hp_worker_open(w, &request, &t->fragment);
   t->documents[0]->quirks = t->setting->quirks; /* constant before workers begin */
   w->engine.builder.stack.entries[0].node = 0;
-  hp_speculative_of(&w->engine.builder)->unsure = 0;
-  hp_speculative_of(&w->engine.builder)->splits_a = false;
+  hp_speculative_of(&w->engine.builder)->likely_false = 0;
+  hp_speculative_of(&w->engine.builder)->outer_a_likely = false;
   w->outer = (hp_outer_context){.confident = ~0u, .checkpoint_bytes = SIZE_MAX, .ask_at = UINT32_MAX};
   hp_begin_segment(w, 0, r->start.mode, r->start.ns);
   if (r->way == PLAINLY) w->engine.builder.flags.frameset_ok = false; /* for the fused loop */
@@ -612,8 +612,8 @@ static hpar_status run_worker(void *argument) {
     w->outer.confident = 0;
     w->outer.minimise_log = true;
     /* a worker never doubts other answers */
-    hp_speculative_of(b)->unsure = 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HP_ASSUME_NOT_IN_SCOPE;
-    hp_speculative_of(b)->splits_a = true;
+    hp_speculative_of(b)->likely_false = 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE | 1u << HP_ASSUME_NOT_IN_SCOPE;
+    hp_speculative_of(b)->outer_a_likely = true;
   }
   bool is_local = r->way == PLAINLY ? step_plainly(w, end) : step_singly(w);
   r->disposition = w->outer.disposition;

@@ -289,13 +289,13 @@ static void split_token(chunk_run *r) {
   if (b->stack.depth && !row) confident = (confident & ~hp_questions_reopened(b, NULL)) | hp_questions_of(b, r->token);
   outer->now.end = r->at; /* "</>" may precede the token's own start */
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
-  if (is_start(r->token, HP_ATOM_A)) hp_speculative_of(b)->splits_a = false;
+  if (is_start(r->token, HP_ATOM_A)) hp_speculative_of(b)->outer_a_likely = false;
   /* The next segment has the errors of the token. */
   log->segments[log->segment_count - 1].observed_to.errors = r->errors_before;
   if (row) outer->fostered = false;
   hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack.entries[0].ns);
   outer->confident = confident;
-  hp_speculative_of(b)->unsure &= ~confident;
+  hp_speculative_of(b)->likely_false &= ~confident;
   outer->disposition = HP_DISPOSITION_LOCAL;
   hp_speculative_token(b, r->token);
 }
@@ -326,7 +326,7 @@ static progress defer_token(chunk_run *r) {
   if (r->predicts_mode) predict_outer_context(r, &mode, &ns);
   outer->now.end = t->start;
   hp_worker_end_segment(w, log, HP_ENDS_DEFER);
-  if (is_end(t, HP_ATOM_A)) hp_speculative_of(&w->engine.builder)->splits_a = false;
+  if (is_end(t, HP_ATOM_A)) hp_speculative_of(&w->engine.builder)->outer_a_likely = false;
   if (t->kind == HP_TOKEN_EOF) {
     note_waste(r);
     return STOP;
@@ -424,10 +424,11 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
   w->outer.minimise_log = run.predicts_mode && hp_chooses_dispositions(strategy);
   w->outer.checkpoint_bytes = strategy->one_by_one ? 0 : plan->checkpoint_bytes;
   hp_speculative_of(&w->engine.builder)->has_raw_text = false;
-  hp_speculative_of(&w->engine.builder)->splits_a =
+  hp_speculative_of(&w->engine.builder)->outer_a_likely =
       w->outer.minimise_log && hp_follows_open_a(w->engine.tokenizer.base, run.begin);
-  w->outer.follows = w->outer.minimise_log ? run.begin : 0;
-  hp_speculative_of(&w->engine.builder)->unsure = w->outer.follows ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
+  w->outer.p_search_from = w->outer.minimise_log ? run.begin : 0;
+  hp_speculative_of(&w->engine.builder)->likely_false =
+      w->outer.p_search_from ? 1u << HP_ASSUME_NO_P_IN_BUTTON_SCOPE : 0;
   if (!w->source.next) {
     w->engine.tokenizer.end = w->engine.tokenizer.at;
     widen_input(&w->engine.tokenizer, request, chunk);

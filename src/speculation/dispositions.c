@@ -325,17 +325,17 @@ static uint32_t reopened(const hp_builder *b, const hp_token *t, uint32_t own) {
 uint32_t hp_questions_reopened(const hp_builder *b, const hp_token *t) { return reopened(b, t, own_questions(b)); }
 
 /* Updates the questions whose default answer is probably wrong by the deferred token. */
-static __attribute__((noinline)) void update_unsure(hp_builder *b, const hp_token *t) {
+static __attribute__((noinline)) void update_likely_false(hp_builder *b, const hp_token *t) {
   bool is_scoped = t->name == HP_ATOM_SELECT || t->name == HP_ATOM_BUTTON || t->name == HP_ATOM_NOBR;
   if (t->kind == HP_TOKEN_START_TAG) {
-    if (is_scoped) hp_speculative_of(b)->unsure |= SCOPE;
+    if (is_scoped) hp_speculative_of(b)->likely_false |= SCOPE;
   } else if (t->kind == HP_TOKEN_END_TAG) {
     if (is_scoped)
-      hp_speculative_of(b)->unsure &= ~(uint32_t)SCOPE;
+      hp_speculative_of(b)->likely_false &= ~(uint32_t)SCOPE;
     else if (hp_html_tag(t->name) & (HP_TAG_SCOPE | HP_TAG_TABLE_PART))
-      hp_speculative_of(b)->unsure = 0;
+      hp_speculative_of(b)->likely_false = 0;
     else if (hp_html_tag(t->name) & HP_TAG_SPECIAL)
-      hp_speculative_of(b)->unsure &= ~(uint32_t)P;
+      hp_speculative_of(b)->likely_false &= ~(uint32_t)P;
   }
 }
 
@@ -344,10 +344,10 @@ void hp_reopen_questions(hp_builder *b, const hp_token *t) {
   uint32_t own = own_questions(b);
   outer->confident &= ~reopened(b, t, own);
   if (own & (P | SCOPE)) {
-    hp_speculative_of(b)->unsure |= own & (P | SCOPE);
-    if (own & P) outer->follows = 0;
+    hp_speculative_of(b)->likely_false |= own & (P | SCOPE);
+    if (own & P) outer->p_search_from = 0;
   }
-  if (t && (hp_speculative_of(b)->unsure || t->kind == HP_TOKEN_START_TAG)) update_unsure(b, t);
+  if (t && (hp_speculative_of(b)->likely_false || t->kind == HP_TOKEN_START_TAG)) update_likely_false(b, t);
 }
 
 bool hp_splits_row(const hp_token *t) { return t->kind == HP_TOKEN_START_TAG && t->name == HP_ATOM_TR; }
@@ -364,7 +364,7 @@ static bool should_split_row(const hp_builder *b) {
  * context probably has an `a`. The adoption agency would move or close the worker's elements. */
 static bool should_split_a(const hp_builder *b, const hp_token *t) {
   bool marker;
-  if (!hp_read_speculative(b)->splits_a || !is_start(t, HP_ATOM_A) || b->mode != HP_IN_BODY ||
+  if (!hp_read_speculative(b)->outer_a_likely || !is_start(t, HP_ATOM_A) || b->mode != HP_IN_BODY ||
       hp_outer_of(b)->base_mode != HP_IN_BODY)
     return false;
   if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML) return false;
@@ -377,29 +377,30 @@ static bool should_split_a(const hp_builder *b, const hp_token *t) {
 static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const hp_token *t) {
   hp_outer_context *outer = hp_outer_of(b);
   if (t->kind != HP_TOKEN_START_TAG || current(b)->scope || b->stack.entries[0].ns != HPAR_NAMESPACE_HTML) return false;
-  uint32_t questions = hp_questions_of(b, t) & hp_speculative_of(b)->unsure & ~hp_speculative_of(b)->assumed;
+  uint32_t questions = hp_questions_of(b, t) & hp_speculative_of(b)->likely_false & ~hp_speculative_of(b)->assumed;
   if (b->stack.last[HP_ATOM_P] || b->stack.last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
   if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
-  if (questions & P && outer->follows) {
-    if (!follows_open_p(b->tokenizer->base, outer->follows)) hp_speculative_of(b)->unsure &= ~(uint32_t)P;
-    outer->follows = 0;
+  if (questions & P && outer->p_search_from) {
+    if (!follows_open_p(b->tokenizer->base, outer->p_search_from)) hp_speculative_of(b)->likely_false &= ~(uint32_t)P;
+    outer->p_search_from = 0;
   }
-  return questions & hp_speculative_of(b)->unsure;
+  return questions & hp_speculative_of(b)->likely_false;
 }
 
-static inline bool is_unsure(const hp_builder *b) {
-  return hp_read_speculative(b)->unsure & ~hp_read_speculative(b)->assumed && current(b)->ns == HPAR_NAMESPACE_HTML;
+static inline bool is_default_in_doubt(const hp_builder *b) {
+  return hp_read_speculative(b)->likely_false & ~hp_read_speculative(b)->assumed &&
+         current(b)->ns == HPAR_NAMESPACE_HTML;
 }
 
 hp_disposition hp_disposition_of(hp_builder *b, const hp_token *t) {
   if (hp_must_defer(b, t)) return hp_splits_row(t) && should_split_row(b) ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_DEFER;
-  if (b->stack.depth && (should_split_a(b, t) || (is_unsure(b) && should_split_inside(b, t))))
+  if (b->stack.depth && (should_split_a(b, t) || (is_default_in_doubt(b) && should_split_inside(b, t))))
     return HP_DISPOSITION_SPLIT;
   if (b->stack.depth || hp_outer_of(b)->base_mode != HP_IN_BODY || b->stack.entries[0].ns != HPAR_NAMESPACE_HTML)
     return HP_DISPOSITION_LOCAL;
   uint32_t questions = hp_questions_of(b, t) & ~hp_outer_of(b)->confident;
   hp_outer_of(b)->confident |= questions;
-  hp_speculative_of(b)->unsure &= ~questions;
+  hp_speculative_of(b)->likely_false &= ~questions;
   return questions ? HP_DISPOSITION_SPLIT : HP_DISPOSITION_LOCAL;
 }
 

@@ -20,10 +20,10 @@ typedef struct hp_outer_context {
   /* The predicted mode of the outer context. HP_IN_BODY stands for "in cell" and "in caption", too.
    * In some modes a worker defers every token: they serve only to predict the next mode. */
   uint8_t base_mode;
-  uint32_t confident;    /* bit q: the merger prepares question q, so the default answer holds */
-  uint32_t follows;      /* begin of the chunk, before which an open p is to be searched; or 0 */
-  const uint32_t *joins; /* where other hypotheses join this one, ascending */
-  uint32_t *joined;      /* the segments that start there */
+  uint32_t confident;     /* bit q: the merger prepares question q, so the default answer holds */
+  uint32_t p_search_from; /* begin of the chunk, before which an open p is to be searched; or 0 */
+  const uint32_t *joins;  /* where other hypotheses join this one, ascending */
+  uint32_t *joined;       /* the segments that start there */
   uint32_t join, join_count;
   /* The outer mode is a table's, and a deferred tag may have left another current node. */
   bool fostered;

@@ -152,7 +152,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   prefetch_next(log);
   bool marker;
   if (w->outer.minimise_log && b->formatting.count && hp_has_listed(b, HP_ATOM_A, &marker))
-    hp_speculative_of(b)->splits_a = true;
+    hp_speculative_of(b)->outer_a_likely = true;
   hp_reopen_questions(b, ends == HP_ENDS_DEFER ? &w->outer.token : NULL);
   hp_speculative_clear(b);
   /* The anchor belongs to the log, which another thread may resume. */
@@ -185,7 +185,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   b->templates.count = s->templates.count;
   if (b->templates.count) memcpy(b->templates.modes, log->template_modes + s->templates.first, s->templates.count);
   hp_speculative_resume(b, &s->left);
-  hp_speculative_of(b)->unsure = 0;
+  hp_speculative_of(b)->likely_false = 0;
   s->open_elements.count = s->formatting.count = s->templates.count = 0;
   log->open_count = s->open_elements.first;
   log->formatting_count = s->formatting.first;

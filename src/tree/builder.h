@@ -325,9 +325,9 @@ typedef struct hp_speculative_state { // value
   uint32_t assumed; /* bit q: assumption q was made since the segment began */
   /* Bit q: the default answer of assumption q is probably wrong. The owner of the outer context
    * decides on special start tags until it is assumed. */
-  uint32_t unsure;
+  uint32_t likely_false;
   bool foreign_base;   /* the top of the outer context is assumed to be a foreign element */
-  bool splits_a;       /* the owner of the outer context decides on each <a> */
+  bool outer_a_likely; /* the owner of the outer context decides on each <a> */
   bool defers_scripts; /* the exact builder runs scripts */
   bool has_raw_text;   /* some run has built raw text of the chunk's own */
   /* Since the segment began, the builder has foster-parented a node, removed an element from the
