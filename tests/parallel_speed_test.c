@@ -241,7 +241,7 @@ static void check_shares(random_state *random) {
   buffer text = {0};
   while (text.length < TEXT_BYTES) buffer_text(&text, "<p>text</p>");
   unsigned threads = 2 + below(random, MOST_THREADS - 1);
-  const hp_even_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
+  const hp_lazy_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
   hp_work_estimate work;
   hp_estimate_work(&work, text.bytes, text.length);
   for (int estimated = 0; estimated < 2; estimated++) {
@@ -252,17 +252,17 @@ static void check_shares(random_state *random) {
     double whole = 0, share[MOST_THREADS];
     for (unsigned t = 0; t < threads; t++) {
       queue.ranges.of_thread[t].capacity = 100 + below(random, HP_FULL_SPEED - 100);
-      whole += share[t] = (double)hp_share(t) * queue.ranges.of_thread[t].capacity;
+      whole += share[t] = (double)hp_relative_throughput(t) * queue.ranges.of_thread[t].capacity;
     }
     hp_chunk_queue_share(&queue, estimated ? &work : NULL, text.length);
     uint32_t sum = 0, slack = estimated ? 4 : 2;
     for (unsigned t = 0; t < threads; t++) {
-      double expected = hp_even_chunks(&cuts) * share[t] / whole;
+      double expected = hp_lazy_chunks(&cuts) * share[t] / whole;
       uint32_t got = left_of(&queue.ranges, t);
       CHECK(got + slack >= expected && got <= expected + slack);
       sum += got;
     }
-    CHECK_EQ(sum, hp_even_chunks(&cuts) - 1);
+    CHECK_EQ(sum, hp_lazy_chunks(&cuts) - 1);
   }
   hp_chunk_queue_close(&queue);
   buffer_free(&text);

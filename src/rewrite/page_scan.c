@@ -260,16 +260,16 @@ static bool is_passed(const page_run *run, unsigned thread, uint32_t place) {
   return is_passed;
 }
 
-static hp_even_cuts cuts_of(const page_run *run) {
-  return (hp_even_cuts){run->bytes, run->length, run->part_size, &hp_smart_cuts};
+static hp_lazy_cuts cuts_of(const page_run *run) {
+  return (hp_lazy_cuts){run->bytes, run->length, run->part_size, &hp_smart_cuts};
 }
 
 /* A new scan costs as much as 2 KB. A scout therefore goes on with the next part. */
 static bool join_next(void *context) {
   finding *f = context;
-  const hp_even_cuts cuts = cuts_of(f->run);
+  const hp_lazy_cuts cuts = cuts_of(f->run);
   if (!hp_unit_queue_join(&f->run->queue, &f->last)) return false;
-  f->unit->part.to = hp_even_end(&cuts, (uint32_t)(f->run->exact_parts + f->last), (uint32_t)f->unit->part.to);
+  f->unit->part.to = hp_lazy_end(&cuts, (uint32_t)(f->run->exact_parts + f->last), (uint32_t)f->unit->part.to);
   return true;
 }
 
@@ -277,11 +277,11 @@ static void scout(void *job, size_t index, unsigned thread, hp_unit_steps *steps
   page_run *run = job;
   scan_unit *unit = &run->scan->units.items[index];
   const uint32_t part = (uint32_t)(run->exact_parts + index);
-  const hp_even_cuts cuts = cuts_of(run);
+  const hp_lazy_cuts cuts = cuts_of(run);
   finding finding = {run, unit, index};
   const char *error;
   (void)steps;
-  uint32_t from = hp_even_cut(&cuts, part), to = hp_even_end(&cuts, part, from);
+  uint32_t from = hp_lazy_cut(&cuts, part), to = hp_lazy_end(&cuts, part, from);
   unit->part = (hp_scan_part){.bytes = run->bytes,
                               .from = from,
                               .to = to,

@@ -237,7 +237,7 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_win
   hp_rewrite_chunk *chunk = &s->chunk;
   chunk->cut = claimed->begin;
   chunk->limit = claimed->end;
-  if (!t->chunks.cuts) chunk->cut = hp_cut(&hp_smart_cuts, t->input.window, claimed->end, claimed->begin);
+  if (!t->chunks.cuts) chunk->cut = hp_find_cut(&hp_smart_cuts, t->input.window, claimed->end, claimed->begin);
   chunk->page.encoding = atomic_load(&t->published.encoding);
   chunk->page.is_certain = atomic_load(&t->published.is_certain);
   chunk->page.quirks = t->quirks;

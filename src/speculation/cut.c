@@ -40,21 +40,21 @@ static size_t find_smart_cut(const char *text, size_t length, size_t from, unsig
 const hp_cut_policy hp_smart_cuts = {
     .name = "smart", .summary = "before a tag, but after one that ends raw text", .find = find_smart_cut};
 
-size_t hp_cut(const hp_cut_policy *policy, const char *text, size_t length, size_t from) {
+size_t hp_find_cut(const hp_cut_policy *policy, const char *text, size_t length, size_t from) {
   enum { MAX_MISSES = 1000 };
   return policy->find(text, length, from, MAX_MISSES);
 }
 
 size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, size_t from) {
-  if (!choice->find) return hp_cut(choice->policy, text, length, from);
+  if (!choice->find) return hp_find_cut(choice->policy, text, length, from);
   size_t cut = choice->find(choice->data, text, length, from);
   if (cut < from) cut = from;
   while (cut < length && ((unsigned char)text[cut] & 0xc0) == 0x80) cut++;
   return cut < length ? cut : length;
 }
 
-void hp_cut_evenly(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
-                   hp_unwind *unwind) {
+void hp_cut_uniform(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
+                    hp_unwind *unwind) {
   cuts->count = 0;
   for (size_t from = chunk_size; from < length;) {
     size_t cut = hp_cut_by(choice, text, length, from);
@@ -65,7 +65,7 @@ void hp_cut_evenly(hp_cuts *cuts, const hp_cut_choice *choice, const char *text,
   }
 }
 
-uint32_t hp_even_cut(const hp_even_cuts *cuts, uint32_t chunk) {
+uint32_t hp_lazy_cut(const hp_lazy_cuts *cuts, uint32_t chunk) {
   enum { LONGEST_TAG = 16 }; /* a policy reads so many bytes after a cut */
   enum { MAX_MISSES = 32 };  /* in `distance` bytes */
   if (!chunk) return 0;
@@ -78,8 +78,8 @@ uint32_t hp_even_cut(const hp_even_cuts *cuts, uint32_t chunk) {
   return (uint32_t)cuts->length;
 }
 
-uint32_t hp_even_end(const hp_even_cuts *cuts, uint32_t chunk, uint32_t begin) {
-  return begin >= (chunk + (size_t)1) * cuts->distance ? begin : hp_even_cut(cuts, chunk + 1);
+uint32_t hp_lazy_end(const hp_lazy_cuts *cuts, uint32_t chunk, uint32_t begin) {
+  return begin >= (chunk + (size_t)1) * cuts->distance ? begin : hp_lazy_cut(cuts, chunk + 1);
 }
 
 /* Cuts up to `end`, and at `end` unless the text ends there. The chunks become smaller, so that all
@@ -101,18 +101,18 @@ static void cut_down(hp_cuts *cuts, const hp_cut_choice *choice, const char *tex
   }
 }
 
-void hp_cut_for(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
-                hp_unwind *unwind) {
+void hp_cut_tapered(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
+                    hp_unwind *unwind) {
   enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
   size_t least = length / PARTS;
   if (least < LEAST) least = LEAST;
   if (least > MOST) least = MOST;
   cuts->count = 0;
-  if (threads > 1) cut_down(cuts, choice, text, length, hp_merger_share(length, threads), 1, least, unwind);
+  if (threads > 1) cut_down(cuts, choice, text, length, hp_merger_bytes(length, threads), 1, least, unwind);
   cut_down(cuts, choice, text, length, length, threads > 1 ? threads - 1 : 1, least, unwind);
 }
 
-size_t hp_shared_size(size_t length, unsigned threads) {
+size_t hp_joinable_chunk_size(size_t length, unsigned threads) {
   enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 24 };
   size_t size = length / ((size_t)threads * PARTS) + 1;
   if (size < LEAST) size = LEAST;

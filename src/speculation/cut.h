@@ -28,7 +28,7 @@ HP_SHARED extern const hp_cut_policy hp_smart_cuts;
 
 /* Returns the first cut at or after `from`, or `length`. Requires, as the next functions: the
  * policy has the function `find`. */
-HP_SHARED size_t hp_cut(const hp_cut_policy *policy, const char *text, size_t length, size_t from);
+HP_SHARED size_t hp_find_cut(const hp_cut_policy *policy, const char *text, size_t length, size_t from);
 
 /* How a parse chooses its cuts: by a policy, or by a function of a study. */
 typedef struct hp_cut_choice { // value
@@ -40,49 +40,50 @@ typedef struct hp_cut_choice { // value
   const char *name;
 } hp_cut_choice;
 
-/* Does the same as hp_cut by the choice. A result of its function that lies before `from`, after
- * the text or inside a character is moved to the next possible cut. */
+/* Does the same as hp_find_cut by the choice. A result of its function that lies before `from`,
+ * after the text or inside a character is moved to the next possible cut. */
 size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, size_t from);
 
 /* Adds cuts about `chunk_size` bytes apart. */
-void hp_cut_evenly(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
-                   hp_unwind *unwind);
+void hp_cut_uniform(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
+                    hp_unwind *unwind);
 
 /* Cuts about `distance` bytes apart. A thread finds each cut without the others. */
-typedef struct hp_even_cuts {
+typedef struct hp_lazy_cuts {
   const char *text;
   size_t length, distance;
   const hp_cut_policy *policy;
-} hp_even_cuts;
+} hp_lazy_cuts;
 
 /* Returns the number of chunks, some of which may be empty. */
-static inline uint32_t hp_even_chunks(const hp_even_cuts *cuts) {
+static inline uint32_t hp_lazy_chunks(const hp_lazy_cuts *cuts) {
   return cuts->length ? (uint32_t)((cuts->length - 1) / cuts->distance + 1) : 1;
 }
 
 /* Returns the beginning of a chunk: the first cut at or after chunk * distance, or the length. A
  * chunk without a cut in its bytes is empty and begins at the next cut. */
-uint32_t hp_even_cut(const hp_even_cuts *cuts, uint32_t chunk);
+uint32_t hp_lazy_cut(const hp_lazy_cuts *cuts, uint32_t chunk);
 /* Returns the end of a chunk, which begins at `begin`. */
-uint32_t hp_even_end(const hp_even_cuts *cuts, uint32_t chunk, uint32_t begin);
+uint32_t hp_lazy_end(const hp_lazy_cuts *cuts, uint32_t chunk, uint32_t begin);
 
 /* Adds cuts for so many threads. The merger begins on the left, and the other threads begin after
  * its share. Both find large chunks first and then smaller ones, so that all threads finish at
  * about the same time. */
-void hp_cut_for(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
-                hp_unwind *unwind);
+void hp_cut_tapered(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
+                    hp_unwind *unwind);
 
 /* Returns the size of small chunks, which threads join when they claim them. */
-size_t hp_shared_size(size_t length, unsigned threads);
+size_t hp_joinable_chunk_size(size_t length, unsigned threads);
 
 /* Returns the work of a thread, compared with other threads on equal processors. Thread 0 is the
  * merger. */
-static inline uint32_t hp_share(unsigned thread) { return thread ? 10 : 11; }
+static inline uint32_t hp_relative_throughput(unsigned thread) { return thread ? 10 : 11; }
 
 /* Returns the bytes of text that the merger parses itself. It parses faster than a worker, because
  * it neither checks nor logs assumptions. */
-static inline size_t hp_merger_share(size_t length, unsigned threads) {
-  return (size_t)((uint64_t)length * hp_share(0) / (hp_share(0) + hp_share(1) * (threads - 1)));
+static inline size_t hp_merger_bytes(size_t length, unsigned threads) {
+  return (size_t)((uint64_t)length * hp_relative_throughput(0) /
+                  (hp_relative_throughput(0) + hp_relative_throughput(1) * (threads - 1)));
 }
 
 /* Returns the chunk size for arriving input, of which `available` bytes are there. */

@@ -151,7 +151,7 @@ hpar_status hp_use_custom_mode_predictor(hp_plan *plan, const hpar_predictor *gi
 
 /*** cut policies ***/
 
-static size_t find_cut(const void *data, const char *text, size_t length, size_t from) {
+static size_t call_cut_function(const void *data, const char *text, size_t length, size_t from) {
   const hpar_cut_policy *custom = data;
   return custom->cut(text, length, from, custom->context);
 }
@@ -164,7 +164,7 @@ hpar_status hp_use_custom_cut_policy(hp_plan *plan, const hpar_cut_policy *given
   if (status == HPAR_OK && !part.cut) status = lacks(field, "cut", error);
   if (status != HPAR_OK) return status;
   plan->cut = (hp_cut_choice){.policy = hp_cut_policies[HP_CUT_EVEN],
-                              .find = find_cut,
+                              .find = call_cut_function,
                               .data = given,
                               .name = part.name ? part.name : "custom"};
   return HPAR_OK;

@@ -55,7 +55,7 @@ typedef struct cut_list {
 
 static hpar_status find_cuts(const hp_profile *p, int policy, const hp_request *request, cut_list *cuts) {
   for (size_t from = p->cut_distance; from < request->length; from += p->cut_distance) {
-    size_t cut = hp_cut(hp_cut_policies[policy], request->text, request->length, from);
+    size_t cut = hp_find_cut(hp_cut_policies[policy], request->text, request->length, from);
     if (cut >= request->length) break;
     if (cuts->count && cuts->at[cuts->count - 1] >= cut) continue;
     cuts->at[cuts->count++] = (uint32_t)cut;

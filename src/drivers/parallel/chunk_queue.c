@@ -16,7 +16,7 @@ void hp_chunk_queue_reset(hp_chunk_queue *q) {
     q->has_lock = true;
   }
   q->by_range = q->is_staggered = false;
-  q->even.text = NULL;
+  q->lazy.text = NULL;
   atomic_store_explicit(&q->head, 1, memory_order_relaxed);
   atomic_store_explicit(&q->reserved, 0, memory_order_relaxed);
   atomic_store_explicit(&q->published, 0, memory_order_relaxed);
@@ -60,13 +60,13 @@ hp_chunk *hp_chunk_queue_append(hp_chunk_queue *q, uint32_t cut, uint32_t limit)
   return c;
 }
 
-bool hp_chunk_queue_divide(hp_chunk_queue *q, const hp_even_cuts *cuts) {
-  uint32_t count = hp_even_chunks(cuts);
+bool hp_chunk_queue_divide(hp_chunk_queue *q, const hp_lazy_cuts *cuts) {
+  uint32_t count = hp_lazy_chunks(cuts);
   for (unsigned block = 0; block <= hp_chunk_block(count - 1); block++) {
     if (!allocate_block(q, block)) return false;
     memset(q->blocks[block], 0, block_bytes(block));
   }
-  q->even = *cuts;
+  q->lazy = *cuts;
   q->ranges.chunk_size = cuts->distance;
   atomic_store_explicit(&q->known_cut, 0, memory_order_relaxed);
   hp_chunk_queue_place(q, 0);
@@ -79,8 +79,8 @@ void hp_chunk_queue_publish(hp_chunk_queue *q) { atomic_fetch_add(&q->published,
 /* Returns the first chunk from 1 on that begins at or after `place`, or the number of chunks. */
 static uint32_t chunk_from(const hp_chunk_queue *q, size_t place) {
   uint32_t published = hp_published_chunks(q), chunk = 1;
-  if (q->even.text) chunk = (uint32_t)(place / q->even.distance) + 1;
-  if (q->even.text) return chunk < published ? chunk : published;
+  if (q->lazy.text) chunk = (uint32_t)(place / q->lazy.distance) + 1;
+  if (q->lazy.text) return chunk < published ? chunk : published;
   while (chunk < published && hp_chunk_at(q, chunk)->cut < place) chunk++;
   return chunk;
 }
@@ -93,7 +93,7 @@ void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
 
 /* Returns the work of the thread in the time in which each other thread does its own. */
 static uint64_t work_of(const hp_work_ranges *ranges, unsigned thread) {
-  return (uint64_t)hp_share(thread) * ranges->of_thread[thread].capacity;
+  return (uint64_t)hp_relative_throughput(thread) * ranges->of_thread[thread].capacity;
 }
 
 static uint64_t work_of_all(const hp_work_ranges *ranges) {
@@ -107,7 +107,7 @@ static uint64_t work_of_all(const hp_work_ranges *ranges) {
 static uint64_t stagger_of(const hp_chunk_queue *q, size_t length) {
   enum { MIN_THREADS = 32, MAX_BYTES = 300 };
   uint64_t threads = q->ranges.threads, most = length / (threads * threads);
-  if (threads < MIN_THREADS || !q->even.text) return 0;
+  if (threads < MIN_THREADS || !q->lazy.text) return 0;
   return most < MAX_BYTES ? most : MAX_BYTES;
 }
 
@@ -122,7 +122,7 @@ void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_
     uint32_t high = t + 1 == threads ? published
                     : work           ? chunk_from(q, hp_work_place(work, part, whole))
                                      : first + (uint32_t)((published - first) * (part - merger) / (whole - merger));
-    uint32_t shift = stagger ? (uint32_t)(stagger * (t + 1) * (threads - t - 1) / 2 / q->even.distance) : 0;
+    uint32_t shift = stagger ? (uint32_t)(stagger * (t + 1) * (threads - t - 1) / 2 / q->lazy.distance) : 0;
     high = high > shift ? high - shift : 0;
     if (high < low) high = low;
     hp_work_range_set(ranges, t, low, high);
@@ -151,32 +151,32 @@ static uint32_t claim_last_reserved(hp_chunk_queue *q) {
   return high - 1;
 }
 
-/* Returns the place where the even chunk begins. A long script has no cut. One search then serves
+/* Returns the place where the lazily cut chunk begins. A long script has no cut. One search then serves
  * the claims of all chunks that begin in it. */
-static uint32_t find_even_cut(hp_chunk_queue *q, uint32_t chunk) {
+static uint32_t find_lazy_cut(hp_chunk_queue *q, uint32_t chunk) {
   uint64_t known = atomic_load_explicit(&q->known_cut, memory_order_relaxed);
   uint32_t first = (uint32_t)known, cut = (uint32_t)(known >> 32);
-  if (cut && chunk >= first && chunk * q->even.distance <= cut) return cut;
-  cut = hp_even_cut(&q->even, chunk);
-  if (cut >= (chunk + 1) * q->even.distance)
+  if (cut && chunk >= first && chunk * q->lazy.distance <= cut) return cut;
+  cut = hp_lazy_cut(&q->lazy, chunk);
+  if (cut >= (chunk + 1) * q->lazy.distance)
     atomic_store_explicit(&q->known_cut, hp_packed_range(chunk, cut), memory_order_relaxed);
   return cut;
 }
 
-/* Returns the end of the even chunk, which begins at `begin`. */
-static uint32_t find_even_end(hp_chunk_queue *q, uint32_t chunk, uint32_t begin) {
-  return begin >= (chunk + 1) * q->even.distance ? begin : find_even_cut(q, chunk + 1);
+/* Returns the end of the lazily cut chunk, which begins at `begin`. */
+static uint32_t find_lazy_end(hp_chunk_queue *q, uint32_t chunk, uint32_t begin) {
+  return begin >= (chunk + 1) * q->lazy.distance ? begin : find_lazy_cut(q, chunk + 1);
 }
 
 uint32_t hp_chunk_queue_cut(hp_chunk_queue *q, uint32_t chunk) {
-  return q->even.text ? find_even_cut(q, chunk) : hp_chunk_at(q, chunk)->cut;
+  return q->lazy.text ? find_lazy_cut(q, chunk) : hp_chunk_at(q, chunk)->cut;
 }
 
 void hp_chunk_queue_place(hp_chunk_queue *q, uint32_t chunk) {
-  if (!q->even.text) return;
+  if (!q->lazy.text) return;
   hp_chunk *c = hp_chunk_at(q, chunk);
-  c->cut = find_even_cut(q, chunk);
-  c->limit = find_even_end(q, chunk, c->cut);
+  c->cut = find_lazy_cut(q, chunk);
+  c->limit = find_lazy_end(q, chunk, c->cut);
 }
 
 /* Returns the chunk after placing it, if it is one. */
@@ -225,7 +225,7 @@ bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
 void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk, uint32_t count) {
   hp_chunk *c = hp_chunk_at(q, chunk);
   uint32_t last = chunk + (c->joined += count);
-  c->limit = q->even.text ? find_even_end(q, last, c->limit) : hp_chunk_at(q, last)->limit;
+  c->limit = q->lazy.text ? find_lazy_end(q, last, c->limit) : hp_chunk_at(q, last)->limit;
   if (c->work) c->work->limit = c->limit;
 }
 
@@ -252,13 +252,13 @@ bool hp_chunk_queue_hold(hp_chunk_queue *q, uint32_t chunk, unsigned thread) {
 void hp_chunk_queue_release(hp_chunk_queue *q, uint32_t chunk) { hp_unit_release(&hp_chunk_at(q, chunk)->unit); }
 
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {
-  const hp_even_cuts *even = &q->even;
+  const hp_lazy_cuts *lazy = &q->lazy;
   const hp_chunk *c = hp_chunk_at(q, chunk);
   uint32_t limit = c->limit;
   if (!q->by_range) return limit;
   uint32_t end = hp_work_range_limit(&q->ranges, thread, chunk + c->joined);
-  if (!even->text) return hp_chunk_at(q, end - 1)->limit;
-  size_t reach = end * even->distance < even->length ? end * even->distance : even->length;
+  if (!lazy->text) return hp_chunk_at(q, end - 1)->limit;
+  size_t reach = end * lazy->distance < lazy->length ? end * lazy->distance : lazy->length;
   return reach < limit ? limit : (uint32_t)reach;
 }
 

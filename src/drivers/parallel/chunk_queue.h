@@ -116,11 +116,11 @@ typedef struct hp_chunk_queue {
   hp_work_ranges ranges;
   bool by_range;     /* threads claim from the work ranges */
   bool is_staggered; /* later ranges are longer: the merger reads the first logs meanwhile */
-  hp_even_cuts even; /* the text is NULL: each chunk has its cut and its limit */
+  hp_lazy_cuts lazy; /* the text is NULL: each chunk has its cut and its limit */
   bool has_lock;
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  /* hp_packed_range(i, cut): no cut is between even chunk i and `cut`. 0: none known. */
+  /* hp_packed_range(i, cut): no cut is between lazily cut chunk i and `cut`. 0: none known. */
   _Atomic uint64_t known_cut;
   char padding_1[HP_CACHE_LINE];
   _Atomic uint32_t head;     /* first chunk that no thread has claimed, except reserved ones */
@@ -142,7 +142,7 @@ void hp_chunk_queue_close(hp_chunk_queue *queue);
 hp_chunk *hp_chunk_queue_append(hp_chunk_queue *queue, uint32_t cut, uint32_t limit);
 /* Publishes the chunks of a text, and finds the limit of chunk 0. Returns false if memory is short.
  * Requires: the queue is empty. */
-bool hp_chunk_queue_divide(hp_chunk_queue *queue, const hp_even_cuts *cuts);
+bool hp_chunk_queue_divide(hp_chunk_queue *queue, const hp_lazy_cuts *cuts);
 /* Publishes the appended chunk. */
 void hp_chunk_queue_publish(hp_chunk_queue *queue);
 /* Reserves the chunks from 1 on that begin before `end` for the merger. Requires: all chunks are
@@ -223,7 +223,7 @@ static inline bool hp_chunk_is_free(const hp_chunk *chunk) { return hp_unit_is_p
 
 /* Returns whether a finished chunk has no text and therefore no result. */
 static inline bool hp_chunk_is_empty(const hp_chunk_queue *queue, const hp_chunk *chunk) {
-  return queue->even.text && chunk->cut == chunk->limit && hp_unit_is_complete(&chunk->unit);
+  return queue->lazy.text && chunk->cut == chunk->limit && hp_unit_is_complete(&chunk->unit);
 }
 
 #endif

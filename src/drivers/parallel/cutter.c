@@ -115,26 +115,26 @@ static void cut_by_policy(hp_job *job) {
   size_t size = config->chunk_size     ? config->chunk_size
                 : config->chunks       ? request->length / config->chunks + 1
                 : config->scripts      ? SCRIPT_CHUNK_BYTES
-                : job->queue->by_range ? hp_shared_size(request->length, job->division.threads)
+                : job->queue->by_range ? hp_joinable_chunk_size(request->length, job->division.threads)
                                        : 0;
   cuts->count = 0;
   if (hp_cuts_exactly(job))
     cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->division.threads));
   else if (size)
-    hp_cut_evenly(cuts, choice, request->text, request->length, size, unwind);
+    hp_cut_uniform(cuts, choice, request->text, request->length, size, unwind);
   else
-    hp_cut_for(cuts, choice, request->text, request->length, job->division.threads, unwind);
+    hp_cut_tapered(cuts, choice, request->text, request->length, job->division.threads, unwind);
   for (uint32_t i = 0; i < cuts->count; i++) publish_chunk(job, cuts->at[i]);
 }
 
 /* Lets the threads find the cuts. */
 static void divide_evenly(hp_job *job) {
   const hp_request *request = &job->request;
-  const hp_even_cuts even = {.text = request->text,
+  const hp_lazy_cuts lazy = {.text = request->text,
                              .length = request->length,
-                             .distance = hp_shared_size(request->length, job->division.threads),
+                             .distance = hp_joinable_chunk_size(request->length, job->division.threads),
                              .policy = job->plan.cut.policy};
-  if (!hp_chunk_queue_divide(job->queue, &even)) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
+  if (!hp_chunk_queue_divide(job->queue, &lazy)) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
 }
 
 void hp_cut_text(hp_job *job) {
@@ -165,7 +165,7 @@ static size_t find_forced_cut(hp_job *job, size_t mapped) {
 }
 
 /* Returns the end of the next chunk, or 0 if it is not known yet. */
-static size_t find_cut(hp_job *job, size_t available, size_t mapped) {
+static size_t next_cut(hp_job *job, size_t available, size_t mapped) {
   hp_cutter *c = &job->cutter;
   if (job->config.cuts) return find_forced_cut(job, mapped);
   size_t size = chunk_bytes(job, available);
@@ -180,7 +180,7 @@ static size_t find_cut(hp_job *job, size_t available, size_t mapped) {
 void hp_cut_available(hp_job *job, size_t available, size_t mapped, bool all) {
   hp_cutter *c = &job->cutter;
   for (;;) {
-    if (!c->cut) c->cut = find_cut(job, available, mapped);
+    if (!c->cut) c->cut = next_cut(job, available, mapped);
     if (!c->cut) break;
     size_t slack = (c->cut - c->begin) / 8;
     if (slack > MAX_SLACK_BYTES) slack = MAX_SLACK_BYTES;

@@ -194,7 +194,7 @@ static void assign_chunks(hp_job *job) {
   }
   size_t length = job->config.scripts ? 0 : job->request.length;
   if (!queue->by_range) {
-    hp_chunk_queue_reserve(queue, hp_merger_share(length, job->division.threads));
+    hp_chunk_queue_reserve(queue, hp_merger_bytes(length, job->division.threads));
     return;
   }
   hp_speed_set(job);

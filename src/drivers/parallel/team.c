@@ -422,7 +422,7 @@ static bool run_inline(void *context, hp_slice_batch *batch) {
 void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *bytes, size_t length,
                             hp_slice_executor *executor) {
   hp_team_await_stragglers(team);
-  executor->first_slice_bytes = hp_merger_share(length, 2);
+  executor->first_slice_bytes = hp_merger_bytes(length, 2);
   if (from->kind == HPAR_EXECUTOR_INLINE) {
     executor->run = run_inline;
     executor->max_slices = INLINE_SLICES;

@@ -25,22 +25,22 @@ static const char *const units[] = {
 };
 
 /* Returns where the chunk begins, by the definition. */
-static uint32_t first_cut(const hp_even_cuts *cuts, uint32_t chunk) {
-  uint32_t count = hp_even_chunks(cuts);
+static uint32_t first_cut(const hp_lazy_cuts *cuts, uint32_t chunk) {
+  uint32_t count = hp_lazy_chunks(cuts);
   for (uint32_t i = chunk; chunk && i < count; i++) {
-    uint32_t cut = hp_even_cut(cuts, i);
+    uint32_t cut = hp_lazy_cut(cuts, i);
     if (cut < (i + 1) * cuts->distance) return cut;
   }
   return chunk ? (uint32_t)cuts->length : 0;
 }
 
 static void check_cuts(const buffer *text, size_t distance, int policy) {
-  const hp_even_cuts cuts = {text->bytes, text->length, distance, hp_cut_policies[policy]};
-  uint32_t count = hp_even_chunks(&cuts), begin = 0;
+  const hp_lazy_cuts cuts = {text->bytes, text->length, distance, hp_cut_policies[policy]};
+  uint32_t count = hp_lazy_chunks(&cuts), begin = 0;
   CHECK(count >= 1);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t end = hp_even_end(&cuts, i, begin);
-    bool fine = hp_even_cut(&cuts, i) == begin && first_cut(&cuts, i) == begin && end == hp_even_cut(&cuts, i + 1);
+    uint32_t end = hp_lazy_end(&cuts, i, begin);
+    bool fine = hp_lazy_cut(&cuts, i) == begin && first_cut(&cuts, i) == begin && end == hp_lazy_cut(&cuts, i + 1);
     if (!CHECK(fine && end >= begin && (begin == text->length || begin >= i * distance))) return;
     begin = end;
   }
