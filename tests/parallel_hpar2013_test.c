@@ -130,7 +130,7 @@ static void rescued_chunks_count_nothing(void) {
   const hp_merge_judge *judge = hp_judge_of(&strategy);
   hp_part_state state = {NULL, NULL};
   hp_engine engine = {.tokenizer.base = text};
-  hp_chunk_work in_text = {.cut = 1, .limit = 4}, rescued = {.cut = 4, .limit = 6};
+  hp_chunk_result in_text = {.cut = 1, .limit = 4}, rescued = {.cut = 4, .limit = 6};
   CHECK_EQ(judge->open(&state), HPAR_OK);
   const hp_judgement *found = state.memory;
   hp_merger merger = {.engine = &engine, .judge = judge, .judgement = state.memory};

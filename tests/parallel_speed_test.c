@@ -218,9 +218,9 @@ static void check_taken_part(void) {
   hp_chunk_queue queue = {0};
   buffer text = {0};
   while (text.length < TEXT_BYTES) buffer_text(&text, "<p>text</p>");
-  const hp_even_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
-  hp_work_estimate work;
-  hp_estimate_work(&work, text.bytes, text.length);
+  const hp_lazy_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
+  hp_cost_estimate work;
+  hp_estimate_cost(&work, text.bytes, text.length);
   hp_chunk_queue_reset(&queue);
   queue.by_range = true;
   if (CHECK_EQ(hp_work_ranges_open(&queue.ranges, 2), HPAR_OK) && CHECK(hp_chunk_queue_divide(&queue, &cuts))) {
@@ -242,8 +242,8 @@ static void check_shares(random_state *random) {
   while (text.length < TEXT_BYTES) buffer_text(&text, "<p>text</p>");
   unsigned threads = 2 + below(random, MOST_THREADS - 1);
   const hp_lazy_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
-  hp_work_estimate work;
-  hp_estimate_work(&work, text.bytes, text.length);
+  hp_cost_estimate work;
+  hp_estimate_cost(&work, text.bytes, text.length);
   for (int estimated = 0; estimated < 2; estimated++) {
     hp_chunk_queue_reset(&queue);
     queue.by_range = true;

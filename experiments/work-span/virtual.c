@@ -31,7 +31,7 @@ struct hp_pool {
 
 static core cores[HPAR_MAX_THREADS];
 static unsigned current, used = 1;
-static hp_work batch_work;
+static hp_task_fn batch_work;
 static void *batch_context;
 static uint64_t counted, work, wake;
 static bool is_in_batch;
@@ -199,7 +199,7 @@ static void prepare_core(unsigned index, uint64_t start) {
   makecontext(&c->context, run_core, 0);
 }
 
-void hp_pool_start(hp_pool *pool, unsigned n, hp_work function, void *context) {
+void hp_pool_start(hp_pool *pool, unsigned n, hp_task_fn function, void *context) {
   (void)pool;
   stop_count();
   batch_work = function;

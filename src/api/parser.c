@@ -108,8 +108,8 @@ static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, 
   return status;
 }
 
-static hpar_status parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
-                         uint64_t begin, hpar_document *document) {
+static hpar_status parse_bytes(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                               uint64_t begin, hpar_document *document) {
   hpar_error *error = &parser->session.error;
   if (!document) return no_document(error);
   if (!bytes && length) return hp_explain_no_bytes(error, length);
@@ -126,7 +126,7 @@ hpar_status hp_parse_call(hpar_parser *parser, const hpar_options *options, cons
   if (!error) return HPAR_ERROR_ARGUMENT;
   hpar_status status = target.check(target.stats, error);
   if (status != HPAR_OK) return hp_end_parser_call(parser, status);
-  status = parse(parser, options, bytes, length, begin, document);
+  status = parse_bytes(parser, options, bytes, length, begin, document);
   target.write(&parser->session, target.stats);
   return hp_end_parser_call(parser, status);
 }

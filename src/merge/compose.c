@@ -10,7 +10,7 @@
 #include "merge/check.inc"
 
 /* Returns the next segment of a log that a composition can use, or NULL. */
-static const hp_segment *next_segment(const hp_chunk_work *right) {
+static const hp_segment *next_segment(const hp_chunk_result *right) {
   if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segment_count) return NULL;
   const hp_segment *s = &right->log.segments[right->taken];
   return s->ends == HP_ENDS_HAZARD || s->raw_name || s->begins_raw_text ? NULL : s;
@@ -22,7 +22,7 @@ static bool is_doubtful(const hp_segment *s, bool form_may_be_open) {
   return form_may_be_open && s->assumes.questions >> HP_ASSUME_FORM_NULL & 1;
 }
 
-bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_work *left, const hp_chunk_work *right) {
+bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_result *left, const hp_chunk_result *right) {
   if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
   const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
   if (is_doubtful(last, last->form_may_be_open)) return false;
@@ -125,7 +125,7 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
   return true;
 }
 
-bool hp_compose_chunk(hp_composer *c, hp_chunk_work *right) {
+bool hp_compose_chunk(hp_composer *c, hp_chunk_result *right) {
   hp_builder *b = &c->worker->engine.builder;
   if (!c->left) return false;
   for (;;) {

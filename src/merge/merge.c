@@ -40,15 +40,15 @@ static const hp_loop_parts exactly = {.next = hp_loop_next, .build = build, .sto
 
 bool hp_merger_parse_until(hp_merger *m, uint32_t offset) {
   hp_engine *engine = m->engine;
-  target target = {m, offset};
-  if (m->done || is_reached(engine, &target)) return true;
+  target end_at = {m, offset};
+  if (m->done || is_reached(engine, &end_at)) return true;
   if (hp_engine_awaits_input(engine)) return false;
   /* The first token may be prepared and the last one may begin raw text. The fast loop parses the
    * tokens between. */
-  hp_loop_end end = hp_loop_step(engine, exactly, &target, &engine->tokens);
+  hp_loop_end end = hp_loop_step(engine, exactly, &end_at, &engine->tokens);
   if (end == HP_LOOP_GOES_ON && engine->tokenizer.last && !hp_engine_is_limited(engine))
     end = hp_engine_run_fast(engine, engine->tokenizer.base + offset);
-  if (end == HP_LOOP_GOES_ON || end == HP_LOOP_STOPPED) end = hp_loop_run(engine, exactly, &target);
+  if (end == HP_LOOP_GOES_ON || end == HP_LOOP_STOPPED) end = hp_loop_run(engine, exactly, &end_at);
   m->done = end == HP_LOOP_ENDED;
   return end != HP_LOOP_NEEDS_INPUT;
 }
@@ -68,7 +68,7 @@ static bool reparse_until(hp_merger *m, uint32_t offset) {
 }
 
 /* Counts a wrong assumption. Returns false. */
-static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s, hp_assumption assumption) {
+static bool reject_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s, hp_assumption assumption) {
   m->counters->wrong_assumptions_by_kind[assumption]++;
   m->counters->segments_lost_to_writes += hp_script_has_written(&m->engine->builder);
   m->is_right = false;
@@ -78,7 +78,7 @@ static bool reject_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
 }
 
 /* Returns whether all assumptions of the segment hold here. */
-static bool check_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+static bool check_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   hp_assumption failed = first_wrong_assumption(&m->engine->builder, s);
   return failed == HP_ASSUMPTION_KINDS || reject_segment(m, chunk, s, failed);
 }
@@ -114,7 +114,7 @@ static void count_entries(hp_merger *m, const hp_segment *s) {
 }
 
 /* Returns the start hypothesis of the chunk that begins at the merger's position, or -1. */
-static int find_hypothesis(const hp_merger *m, const hp_chunk_work *chunk) {
+static int find_hypothesis(const hp_merger *m, const hp_chunk_result *chunk) {
   for (uint32_t i = 0; i < chunk->hypothesis_count; i++) {
     uint32_t first = chunk->hypotheses[i].first;
     if (first == HP_NO_SEGMENT ? position(m) >= chunk->limit : position(m) == first) return (int)i;
@@ -126,7 +126,7 @@ static bool judges_chunks(const hp_merger *m) { return m->judge && m->judge->at_
 
 /* Returns whether no token begins in the chunk, because a token from before contains it. Each chunk
  * has this hypothesis, too. The merger then ignores its log. */
-static bool is_passed(const hp_merger *m, const hp_chunk_work *chunk) {
+static bool is_passed(const hp_merger *m, const hp_chunk_result *chunk) {
   return !judges_chunks(m) && position(m) >= chunk->limit;
 }
 
@@ -137,14 +137,14 @@ void hp_merger_count_passed(hp_merger *m, uint64_t chunks) {
   m->counters->chunks_clean += chunks;
 }
 
-static void count_outcome(hp_merge_counters *counters, const hp_chunk_work *chunk) {
+static void count_outcome(hp_merge_counters *counters, const hp_chunk_result *chunk) {
   counters->levels[0].merges++;
   counters->respeculations += chunk->outcome.respeculations;
   counters->bytes_respeculated += chunk->outcome.bytes_respeculated;
   counters->aborts += chunk->outcome.aborted;
 }
 
-bool hp_merger_count_composed(hp_merger *m, const hp_chunk_work *chunk) {
+bool hp_merger_count_composed(hp_merger *m, const hp_chunk_result *chunk) {
   if (!hp_is_composed(chunk) || chunk->cut_short || m->merged_to < chunk->limit) return false;
   if (m->notes || m->finder || judges_chunks(m)) return false;
   hp_merge_counters *counters = m->counters;
@@ -158,7 +158,7 @@ bool hp_merger_count_composed(hp_merger *m, const hp_chunk_work *chunk) {
 }
 
 /* Chooses the start hypothesis and counts the chunk. */
-static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+static void begin_chunk(hp_merger *m, const hp_chunk_result *chunk) {
   hp_merge_counters *counters = m->counters;
   /* A composition of the previous chunks contains the start of this chunk. */
   bool composed = chunk->taken && m->merged_to > chunk->hypotheses[0].first;
@@ -195,7 +195,7 @@ static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
   }
 }
 
-static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+static void end_chunk(hp_merger *m, const hp_chunk_result *chunk) {
   hp_merge_counters *counters = m->counters;
   counters->chunks_right += m->is_right && !m->is_rolled_back;
   counters->chunks_clean += m->is_clean && counters->bytes_reparsed == m->reparsed_before;
@@ -214,7 +214,7 @@ static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
 }
 
 /* Splices a segment in. Calls the judge before, and confirms the resources of the segment. */
-static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chunk_work *chunk) {
+static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
   const hp_segment *s = &log->segments[m->segment];
   if (m->judge && m->judge->before_splice) m->judge->before_splice(m, chunk, s);
@@ -225,7 +225,7 @@ static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chu
 }
 
 /* Splices a segment in, all of whose assumptions hold, and builds the token that ends it. */
-static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+static void splice_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   const hp_log *log = &chunk->log;
   hp_engine *engine = m->engine;
   bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
@@ -250,7 +250,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_se
 
 /* Parses up to the segment. If a split token begins it, the merger then runs the first half, which
  * was part of a segment that it has not spliced. Returns false if more input must come first. */
-static bool reparse_to_segment(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+static bool reparse_to_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   if (!reparse_until(m, s->start)) return false;
   if (m->done || m->segment == chunk->hypotheses[m->hypothesis].segment) return true;
   const hp_segment *before = s - 1;
@@ -266,7 +266,7 @@ static bool is_token_only(const hp_segment *s) {
 }
 
 /* Builds the tokens of the next segments that have nothing else. Most of them are end tags. */
-static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
+static void build_deferred_tokens(hp_merger *m, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
   hp_engine *engine = m->engine;
   uint32_t first = m->segment, end = chunk->hypotheses[m->hypothesis].end;
@@ -286,7 +286,7 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_work *chunk) {
 }
 
 /* Merges the segments from m->segment on. Returns false if more input must come first. */
-static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
+static bool merge_segments(hp_merger *m, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
   /* A segment without nodes may have parse errors. */
   bool goes_singly = judges_chunks(m) || hp_observed_errors(&m->engine->builder);
@@ -327,13 +327,13 @@ static bool merge_segments(hp_merger *m, const hp_chunk_work *chunk) {
 }
 
 /* Cancels the resources that the worker has found, because the merger does not take its log. */
-static void cancel_found(hp_merger *m, const hp_chunk_work *chunk) {
+static void cancel_found(hp_merger *m, const hp_chunk_result *chunk) {
   if (!m->finder) return;
   hp_finder_begin_chunk(m->finder, &chunk->log.sightings);
   hp_finder_end_chunk(m->finder);
 }
 
-bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+bool hp_merger_merge_chunk(hp_merger *m, const hp_chunk_result *chunk) {
   if (!m->is_in_chunk) {
     if (m->finder) hp_finder_own(m->finder, chunk->cut);
     if (!hp_merger_parse_until(m, chunk->cut)) return false;

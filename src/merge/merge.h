@@ -38,8 +38,8 @@ typedef struct hp_merge_level { // value
 } hp_merge_level;
 
 typedef struct hp_composer {
-  hp_worker *worker;   /* no other code uses its engine */
-  hp_chunk_work *left; /* NULL: not composing */
+  hp_worker *worker;     /* no other code uses its engine */
+  hp_chunk_result *left; /* NULL: not composing */
   uint32_t position;
   hp_merge_level *level; /* counts segments and tokens */
 } hp_composer;
@@ -47,16 +47,16 @@ typedef struct hp_composer {
 /* Begins a composition. Returns false if `right`, the next chunk, does not continue the open
  * elements of `left`. This function and the next ones unwind through the worker's engine. Then the
  * left log has lost its last segment, which is sound. */
-HP_SHARED bool hp_compose_begin(hp_composer *composer, const hp_request *request, hp_chunk_work *left,
-                                const hp_chunk_work *right);
+HP_SHARED bool hp_compose_begin(hp_composer *composer, const hp_request *request, hp_chunk_result *left,
+                                const hp_chunk_result *right);
 /* Composes the next chunk. Returns true if its whole log became part of the left log and the
  * composition continues. */
-HP_SHARED bool hp_compose_chunk(hp_composer *composer, hp_chunk_work *right);
+HP_SHARED bool hp_compose_chunk(hp_composer *composer, hp_chunk_result *right);
 /* Ends the composition, unless it has ended. */
 HP_SHARED void hp_compose_end(hp_composer *composer);
 
 /* Returns whether the whole chunk has become part of the log to its left. */
-static inline bool hp_is_composed(const hp_chunk_work *chunk) {
+static inline bool hp_is_composed(const hp_chunk_result *chunk) {
   return chunk->taken && chunk->taken == chunk->log.segment_count;
 }
 
@@ -88,10 +88,10 @@ struct hp_merger;
 /* What a trace receives of the merger. */
 typedef struct hp_merge_trace { // value
   /* The merger begins a chunk, at its first token boundary or at the end of the input. */
-  void (*begin_chunk)(struct hp_merger *merger, const hp_chunk_work *chunk);
+  void (*begin_chunk)(struct hp_merger *merger, const hp_chunk_result *chunk);
   /* `hypothesis` is the start hypothesis that is right, or -1. */
-  void (*start)(struct hp_merger *merger, const hp_chunk_work *chunk, int hypothesis);
-  void (*end_chunk)(struct hp_merger *merger, const hp_chunk_work *chunk);
+  void (*start)(struct hp_merger *merger, const hp_chunk_result *chunk, int hypothesis);
+  void (*end_chunk)(struct hp_merger *merger, const hp_chunk_result *chunk);
   /* The merger rejects a segment, or takes one that ends with a hazard. */
   void (*wrong_assumption)(struct hp_merger *merger, const hp_segment *segment, hp_assumption assumption);
   void (*hazard)(struct hp_merger *merger, const hp_segment *segment);
@@ -113,16 +113,16 @@ typedef struct hp_merge_judge { // value
   hpar_status (*open)(hp_part_state *state);
   /* The merger comes to the chunk, whose first token begins at `first`. It makes no call for a
    * rescued chunk. */
-  void (*classify)(struct hp_merger *merger, const hp_chunk_work *chunk, uint32_t first);
+  void (*classify)(struct hp_merger *merger, const hp_chunk_result *chunk, uint32_t first);
   /* `hypothesis` is the start hypothesis that is right, or -1. Returns false if the merger must
    * parse the chunk itself. */
-  bool (*at_chunk_boundary)(struct hp_merger *merger, const hp_chunk_work *chunk, int hypothesis);
+  bool (*at_chunk_boundary)(struct hp_merger *merger, const hp_chunk_result *chunk, int hypothesis);
   /* The merger is about to reject a segment, or to splice it in. */
-  void (*at_wrong_assumption)(struct hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment,
+  void (*at_wrong_assumption)(struct hp_merger *merger, const hp_chunk_result *chunk, const hp_segment *segment,
                               hp_assumption wrong);
-  void (*before_splice)(struct hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
+  void (*before_splice)(struct hp_merger *merger, const hp_chunk_result *chunk, const hp_segment *segment);
   /* The merger has built the token at the segment's end. */
-  void (*after_entry)(struct hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
+  void (*after_entry)(struct hp_merger *merger, const hp_chunk_result *chunk, const hp_segment *segment);
   void (*end_chunk)(struct hp_merger *merger);
 } hp_merge_judge;
 
@@ -178,10 +178,10 @@ static inline void hp_merger_note_rescue(hp_merger *merger, uint32_t offset) { m
  * more input must come first. The caller then repeats the call. */
 bool hp_merger_parse_until(hp_merger *merger, uint32_t offset);
 /* Merges the log of a chunk. Returns as above. */
-bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_work *chunk);
+bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_result *chunk);
 /* Counts a chunk whose log is wholly in the last merged log. Returns false if the merger has not
  * merged that part of the log, or observes each chunk. The caller then merges the chunk. */
-bool hp_merger_count_composed(hp_merger *merger, const hp_chunk_work *chunk);
+bool hp_merger_count_composed(hp_merger *merger, const hp_chunk_result *chunk);
 /* Counts chunks that the last token of the input contains. */
 void hp_merger_count_passed(hp_merger *merger, uint64_t chunks);
 /* Parses to the end of the input. Requires: all input is available. */

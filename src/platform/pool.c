@@ -47,7 +47,7 @@ static uint32_t number(uint64_t batch) { return (uint32_t)(batch >> 32); }
 
 /* `work` and `context` change only while the batch is closed and no thread is active. */
 struct hp_pool {
-  hp_work work;
+  hp_task_fn work;
   void *context;
   worker **workers; /* [1] to [threads - 1] */
   unsigned threads; /* with the caller */
@@ -359,7 +359,7 @@ bool hp_pool_is_awake(const hp_pool *pool, unsigned n) {
   return !hp_pool_is_lost(pool) && !any_sleeps(pool, n);
 }
 
-void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context) {
+void hp_pool_start(hp_pool *pool, unsigned n, hp_task_fn work, void *context) {
   uint64_t last = number(atomic_load_explicit(&pool->batch, memory_order_relaxed));
   pool->work = work;
   pool->context = context;

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 typedef struct hp_pool hp_pool;
-typedef void (*hp_work)(void *context, unsigned thread);
+typedef void (*hp_task_fn)(void *context, unsigned thread);
 
 typedef enum hp_pool_wait {
   HP_POOL_ADAPTIVE, /* spins as long as recent batches followed each other: 50 us to 2 ms */
@@ -51,7 +51,7 @@ bool hp_pool_is_awake(const hp_pool *pool, unsigned n);
 
 /* Starts `work(context, t)` on threads 1..n-1 and returns at once. n is at most hp_pool_threads.
  * One of the next two functions ends each batch before the next one starts. */
-HP_SHARED void hp_pool_start(hp_pool *pool, unsigned n, hp_work work, void *context);
+HP_SHARED void hp_pool_start(hp_pool *pool, unsigned n, hp_task_fn work, void *context);
 /* Waits until all requested threads have entered the batch and returned. Their writes are then
  * visible to the caller. */
 HP_SHARED void hp_pool_join(hp_pool *pool);

@@ -183,12 +183,12 @@ const uint8_t hp_resource_names[HP_KNOWN_ATOMS] = {
 };
 
 /* Reports the resource unless it is NULL. */
-static bool report(const hp_described *d, const hpar_resource *resource) {
+static bool report_resource(const hp_described *d, const hpar_resource *resource) {
   return !resource || d->callback(resource, d->context);
 }
 
 static bool report_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
-  return !url.length || report(d, begin_url(d, kind, url));
+  return !url.length || report_resource(d, begin_url(d, kind, url));
 }
 
 static hpar_string svg_href(const hp_described *d) {
@@ -237,7 +237,7 @@ static bool describe_inline_script(const hp_described *d) {
   if (!hp_is_word(hp_trim(value_of(d, HP_RESOURCE_TYPE)), "module")) {
     hpar_resource *map = begin_url(d, HPAR_RESOURCE_IMPORT_MAP, none);
     map->content = d->sheet;
-    return report(d, map);
+    return report_resource(d, map);
   }
   hp_js_import import;
   for (hp_js_place place = {0}; hp_next_js_import(d->sheet, &place, &import);)
@@ -247,7 +247,7 @@ static bool describe_inline_script(const hp_described *d) {
 
 static bool describe_script(const hp_described *d) {
   if (hp_is_inline_script(d->values)) return describe_inline_script(d);
-  return report(d, script_of(d, value_of(d, HP_RESOURCE_SRC)));
+  return report_resource(d, script_of(d, value_of(d, HP_RESOURCE_SRC)));
 }
 
 /* The link types of a link element, as bits. */
@@ -302,7 +302,7 @@ static bool describe_preload(const hp_described *d, hpar_string url) {
     sizes = value_of(d, HP_RESOURCE_IMAGESIZES);
   }
   if ((!url.length && !srcset.length) || !is_preload(as, essence(value_of(d, HP_RESOURCE_TYPE)))) return true;
-  return report(d, begin_resource(d, HPAR_RESOURCE_PRELOAD, url, srcset, sizes));
+  return report_resource(d, begin_resource(d, HPAR_RESOURCE_PRELOAD, url, srcset, sizes));
 }
 
 /* Returns true if the link has a style sheet: an alternate one needs a title. */
@@ -316,7 +316,7 @@ static bool describe_sheet(const hp_described *d, unsigned rel, hpar_string url)
   if (!url.length) return true;
   hpar_resource *resource = begin_url(d, HPAR_RESOURCE_STYLE, url);
   if (rel & REL_ALTERNATE) resource->flags |= HPAR_RESOURCE_ALTERNATE;
-  return report(d, resource);
+  return report_resource(d, resource);
 }
 
 static bool describe_link(const hp_described *d) {
@@ -344,7 +344,7 @@ bool hp_describe_source(const hp_described *d, const hp_resource_values *img) {
   resource->crossorigin = hp_resource_value(img, HP_RESOURCE_CROSSORIGIN);
   resource->referrerpolicy = hp_resource_value(img, HP_RESOURCE_REFERRERPOLICY);
   resource->fetchpriority = hp_resource_value(img, HP_RESOURCE_FETCHPRIORITY);
-  return report(d, resource);
+  return report_resource(d, resource);
 }
 
 /* Returns true if the element is audio or video. */
@@ -376,7 +376,7 @@ bool hp_describe_media_source(const hp_described *d, unsigned media) {
   resource->flags |= HPAR_RESOURCE_SOURCE;
   resource->picture = d->picture;
   resource->crossorigin = media_crossorigin(media);
-  return report(d, resource);
+  return report_resource(d, resource);
 }
 
 static bool describe_style(const hp_described *d) {
@@ -389,7 +389,7 @@ static bool describe_style(const hp_described *d) {
     if (matches_nothing(import.rest)) continue;
     hpar_resource *resource = begin_url(d, HPAR_RESOURCE_IMPORT, import.url);
     resource->content = import.rest;
-    if (!report(d, resource)) return false;
+    if (!report_resource(d, resource)) return false;
   }
   return true;
 }
@@ -433,7 +433,7 @@ static bool describe_refresh(const hp_described *d, hpar_string content) {
   if (!url.length) return true;
   hpar_resource *resource = begin_url(d, HPAR_RESOURCE_REFRESH, url);
   resource->content = content;
-  return report(d, resource);
+  return report_resource(d, resource);
 }
 
 static bool describe_meta(const hp_described *d) {
@@ -451,7 +451,7 @@ static bool describe_meta(const hp_described *d) {
     return true;
   hpar_resource *resource = begin_url(d, kind, none);
   resource->content = content;
-  return !content.length || report(d, resource);
+  return !content.length || report_resource(d, resource);
 }
 
 static bool describe_frame(const hp_described *d) {
@@ -459,7 +459,7 @@ static bool describe_frame(const hp_described *d) {
   if (!url.length || hp_has_value(d->values, HP_RESOURCE_SRCDOC)) return true;
   hpar_resource *resource = begin_url(d, HPAR_RESOURCE_FRAME, url);
   if (hp_is_word(value_of(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
-  return report(d, resource);
+  return report_resource(d, resource);
 }
 
 /* The poster's resource replaces the URL in `values->resource`, so `src` is read first. */
@@ -478,7 +478,7 @@ static bool report_reference(const hp_described *d) {
 static bool describe_svg(const hp_described *d, hp_atom name) {
   switch (name) {
     case HP_ANY(USE, FEIMAGE_MIXED): return report_reference(d);
-    case HP_ATOM_SCRIPT: return report(d, script_of(d, svg_href(d)));
+    case HP_ATOM_SCRIPT: return report_resource(d, script_of(d, svg_href(d)));
     case HP_ATOM_IMAGE: return report_url(d, HPAR_RESOURCE_IMAGE, svg_href(d));
     case HP_ATOM_STYLE: return describe_style(d);
     default: return true;
@@ -491,7 +491,7 @@ bool hp_describe(const hp_described *d, uint8_t ns, hp_atom name) {
   switch (name) {
     case HP_ATOM_SCRIPT: return describe_script(d);
     case HP_ATOM_LINK: return describe_link(d);
-    case HP_ATOM_IMG: return report(d, complete(d, hp_image_in(d->values)));
+    case HP_ATOM_IMG: return report_resource(d, complete(d, hp_image_in(d->values)));
     case HP_ATOM_INPUT:
       return !hp_is_word(value_of(d, HP_RESOURCE_TYPE), "image") ||
              report_url(d, HPAR_RESOURCE_IMAGE, value_of(d, HP_RESOURCE_SRC));
@@ -579,7 +579,7 @@ bool hp_describe_resources(const hp_tree_view *view, hp_ref element, hp_resource
       d.picture = parent;
       if (!describe_sources(view, &d)) return false;
     }
-    return report(&d, complete(&d, hp_image_in(d.values)));
+    return report_resource(&d, complete(&d, hp_image_in(d.values)));
   }
   bool has_text = node->name == HP_ATOM_STYLE || (node->name == HP_ATOM_SCRIPT && node->ns == HPAR_NAMESPACE_HTML);
   if (has_text && node->first && node_of(view, node->first)->kind == HPAR_NODE_TEXT)

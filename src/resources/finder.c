@@ -356,7 +356,7 @@ static void report_by(hp_finder *f, const hp_sighting *sighting, event_source *s
   hp_describe_resources(&view, sighting->element, origin, report_event, source);
 }
 
-static void report(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event) {
+static void report_sighting(hp_finder *f, const hp_sighting *sighting, hpar_resource_event event) {
   event_source source = {.event = event, .most = UINT32_MAX};
   report_by(f, sighting, &source, &f->cursor, f->thread);
 }
@@ -417,7 +417,7 @@ static void settle_exactly(hp_finder *f, hp_sighting *s) {
   if (f->expected && !s->is_written) match_expected(f, s);
   if (f->report->runs_scripts) s->hash = sum_of(f, s->element).hash;
   pass_tag(f, s->start);
-  report(f, s, HPAR_RESOURCE_CONFIRMED);
+  report_sighting(f, s, HPAR_RESOURCE_CONFIRMED);
 }
 
 /* Another start hypothesis may have found the same tag. */
@@ -792,7 +792,7 @@ void hp_finder_end_chunk(hp_finder *f) {
 
 void hp_finder_restart(hp_finder *f) {
   for (uint32_t i = 0; i < f->reported; i++)
-    if (!f->own.items[i].is_inert) report(f, &f->own.items[i], HPAR_RESOURCE_CANCELLED);
+    if (!f->own.items[i].is_inert) report_sighting(f, &f->own.items[i], HPAR_RESOURCE_CANCELLED);
   f->own.count = f->reported = 0;
   f->cursor = f->found_cursor = (hp_input_cursor){0, 0, 0, 0};
 }

@@ -263,7 +263,7 @@ void hp_edits_close(hp_edits *e) {
   *e = (hp_edits){0};
 }
 
-static hp_edit *add(hp_edits *e, uint64_t position, uint64_t resume, hp_unwind *unwind) {
+static hp_edit *add_entry(hp_edits *e, uint64_t position, uint64_t resume, hp_unwind *unwind) {
   hp_edit *edit = hp_push_tight(e, unwind);
   *edit = (hp_edit){position, resume, 0};
   if (!e->total) e->first_insertion = resume == position ? position : UINT64_MAX;
@@ -280,7 +280,7 @@ void hp_edits_insert(hp_edits *e, uint64_t position, const char *text, size_t le
   if (!last || last->position != position || last->resume != position) {
     uint32_t before = e->text.length - (uint32_t)length;
     e->text.length = before; /* the list is consistent if there is no memory */
-    last = add(e, position, position, unwind);
+    last = add_entry(e, position, position, unwind);
     e->text.length = before + (uint32_t)length;
   }
   last->length += (uint32_t)length;
@@ -293,16 +293,16 @@ void hp_edits_drop(hp_edits *e, uint64_t from, uint64_t to, hp_unwind *unwind) {
     last->resume = e->last_resume = to;
     e->total++;
   } else {
-    add(e, from, to, unwind);
+    add_entry(e, from, to, unwind);
   }
 }
 
 void hp_edits_mute(hp_edits *e, uint64_t position, hp_unwind *unwind) {
-  if (!e->mute_depth++) add(e, position, UINT64_MAX, unwind);
+  if (!e->mute_depth++) add_entry(e, position, UINT64_MAX, unwind);
 }
 
 void hp_edits_unmute(hp_edits *e, uint64_t position, hp_unwind *unwind) {
-  if (--e->mute_depth == 0) add(e, position, position, unwind);
+  if (--e->mute_depth == 0) add_entry(e, position, position, unwind);
 }
 
 void hp_edits_drop_incomplete(hp_edits *e) {

@@ -87,7 +87,7 @@ static void release_values(hp_resource_scan *s) {
 
 /*** elements ***/
 
-static bool report(const hpar_resource *resource, void *context) {
+static bool report_described(const hpar_resource *resource, void *context) {
   hp_resource_scan *s = context;
   if (!s->callback(resource, s->context)) s->has_stopped = true;
   return !s->has_stopped;
@@ -95,7 +95,7 @@ static bool report(const hpar_resource *resource, void *context) {
 
 static hp_described described(hp_resource_scan *s, hp_resource_values *values, uint64_t start) {
   return (hp_described){
-      .origin = {start + s->shift, s->part->thread, 0}, .values = values, .callback = report, .context = s};
+      .origin = {start + s->shift, s->part->thread, 0}, .values = values, .callback = report_described, .context = s};
 }
 
 /* Returns the open picture or media element that is this node, or NULL. The innermost one is almost
@@ -404,7 +404,7 @@ void hp_resource_scan_destroy(hp_resource_scan *s) {
   hp_free(s);
 }
 
-static hpar_status run(hp_resource_scan *s) {
+static hpar_status run_scan(hp_resource_scan *s) {
   const hp_scan_part *part = s->part;
   hpar_rewriter *r = s->rewriter;
   size_t prefix = strlen(part->prefix);
@@ -435,7 +435,7 @@ hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, 
   s->templates = s->inert_from = 0;
   s->pictures.count = s->picture_number = s->sources.count = 0;
   hp_scratch_clear(&s->kept);
-  hpar_status status = run(s);
+  hpar_status status = run_scan(s);
   if (status != HPAR_OK) *error = s->rewriter->progress.error;
   return status;
 }

@@ -23,7 +23,7 @@ hp_executor hp_executor_of_call(hpar_run_callback run, void *context, unsigned t
 }
 
 typedef struct task_set {
-  hp_work work;
+  hp_task_fn work;
   void *context;
   unsigned count;
   _Atomic uint64_t started[(HPAR_MAX_THREADS + WORD_BITS - 1) / WORD_BITS]; /* bit t: task t */
@@ -39,7 +39,7 @@ static void run_task(void *context, unsigned index) {
     tasks->work(tasks->context, index);
 }
 
-void hp_crew_run_by_caller(const hp_executor *executor, unsigned threads, hp_work work, void *context) {
+void hp_crew_run_by_caller(const hp_executor *executor, unsigned threads, hp_task_fn work, void *context) {
   task_set tasks = {.work = work, .context = context, .count = threads};
   executor->run(threads, run_task, &tasks, executor->context);
   for (unsigned i = 0; i < threads; i++) run_task(&tasks, i);
@@ -95,7 +95,7 @@ static void count_stragglers(hp_crew *crew) {
   if (crew->stragglers) hp_stragglers_reset(crew->stragglers);
 }
 
-void hp_crew_start(hp_crew *crew, bool bind, unsigned threads, hp_work work, void *context) {
+void hp_crew_start(hp_crew *crew, bool bind, unsigned threads, hp_task_fn work, void *context) {
   count_stragglers(crew);
   crew->run.work = work;
   crew->run.context = context;
@@ -176,7 +176,7 @@ unsigned hp_late_crews_sweep(hp_late_crews *late, bool waits) {
   return left;
 }
 
-static void run_on_pool(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_work work, void *context) {
+static void run_on_pool(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_task_fn work, void *context) {
   hp_crew_start(crew, executor->bind, threads, work, context);
   work(context, 0);
   hp_crew_end(crew);
@@ -187,7 +187,7 @@ static unsigned prepare_pool(hp_crew *crew, hp_pool_wait wait, unsigned wanted) 
   return 1;
 }
 
-static void run_on_pool(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_work work, void *context) {
+static void run_on_pool(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_task_fn work, void *context) {
   (void)crew, (void)executor, (void)threads;
   work(context, 0);
 }
@@ -210,7 +210,7 @@ unsigned hp_crew_prepare(hp_crew *crew, const hp_executor *executor, unsigned wa
   return wanted < 2 || executor->kind != HPAR_EXECUTOR_THREADS ? wanted : prepare_pool(crew, executor->wait, wanted);
 }
 
-void hp_crew_run(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_work work, void *context) {
+void hp_crew_run(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_task_fn work, void *context) {
   if (threads > 1 && executor->kind == HPAR_EXECUTOR_CALLER) {
     hp_crew_run_by_caller(executor, threads, work, context);
   } else if (threads > 1 && executor->kind == HPAR_EXECUTOR_THREADS) {

@@ -37,7 +37,7 @@ typedef struct hp_crew {
   hp_pool *pool;
   unsigned wanted; /* the most threads that a run has asked for */
   struct {
-    hp_work work;
+    hp_task_fn work;
     void *context;
     bool bind;
   } run;                     /* on the pool */
@@ -64,10 +64,10 @@ HP_SHARED unsigned hp_crew_prepare(hp_crew *crew, const hp_executor *executor, u
 /* Calls work(context, t) for t below `threads`, each once, and returns when all have returned. A
  * thread of the pool that has not started when thread 0 returns skips the run. An executor without
  * other threads calls them in descending order. Requires: hp_crew_prepare has returned so many. */
-void hp_crew_run(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_work work, void *context);
+void hp_crew_run(hp_crew *crew, const hp_executor *executor, unsigned threads, hp_task_fn work, void *context);
 /* Calls work(context, t) likewise on the caller's executor. The calling thread runs what the
  * executor has left out. */
-void hp_crew_run_by_caller(const hp_executor *executor, unsigned threads, hp_work work, void *context);
+void hp_crew_run_by_caller(const hp_executor *executor, unsigned threads, hp_task_fn work, void *context);
 
 /*** runs on the pool, beside which the calling thread does other work ***/
 
@@ -76,7 +76,7 @@ static inline hp_pool *hp_crew_pool(const hp_crew *crew) { return crew->pool; }
 
 /* Starts work(context, t) for t from 1 on, and returns at once. `bind`: each on a processor of its
  * own. One of the next three functions ends the run. */
-HP_SHARED void hp_crew_start(hp_crew *crew, bool bind, unsigned threads, hp_work work, void *context);
+HP_SHARED void hp_crew_start(hp_crew *crew, bool bind, unsigned threads, hp_task_fn work, void *context);
 /* Waits until all threads have started and returned. */
 HP_SHARED void hp_crew_join(hp_crew *crew);
 /* Waits until all threads that have started have returned. */

@@ -48,7 +48,7 @@ static named *enter(hp_checked *in, hpar_string name, hp_ref form) {
   return entry;
 }
 
-static bool add(hp_checked *to, hp_ref element) {
+static bool add_checked(hp_checked *to, hp_ref element) {
   named *entry = enter(to, no_name, element);
   if (entry) entry->element = element;
   return entry;
@@ -99,9 +99,9 @@ static hpar_string value_of(const finder *f, const hp_subject *s, hp_atom name) 
 
 static bool add_option(finder *f, const hp_subject *s, const opened *around) {
   bool selected = hp_find_attribute(s->attributes, HP_ATOM_SELECTED);
-  if (!around || around->select == NO_SELECT) return !selected || add(f->found, s->ref);
+  if (!around || around->select == NO_SELECT) return !selected || add_checked(f->found, s->ref);
   opened *select = &f->stack[around->select];
-  if (selected && select->is_multiple) return add(f->found, s->ref);
+  if (selected && select->is_multiple) return add_checked(f->found, s->ref);
   if (selected) select->last_selected = s->ref;
   bool disabled = hp_find_attribute(s->attributes, HP_ATOM_DISABLED) || around->group_is_disabled;
   if (!select->first_enabled && !disabled) select->first_enabled = s->ref;
@@ -111,9 +111,9 @@ static bool add_option(finder *f, const hp_subject *s, const opened *around) {
 static bool add_input(finder *f, const hp_subject *s, const opened *around) {
   if (!hp_find_attribute(s->attributes, HP_ATOM_CHECKED)) return true;
   hpar_string type = value_of(f, s, HP_ATOM_TYPE), name = value_of(f, s, HP_ATOM_NAME);
-  if (hp_is_word(type, "checkbox")) return add(f->found, s->ref);
+  if (hp_is_word(type, "checkbox")) return add_checked(f->found, s->ref);
   if (!hp_is_word(type, "radio")) return true;
-  if (!name.length) return add(f->found, s->ref);
+  if (!name.length) return add_checked(f->found, s->ref);
   if (!hp_reserve(&f->radios, &f->radio_capacity, (size_t)f->radio_count + 1, sizeof *f->radios)) return false;
   f->radios[f->radio_count++] = (radio){s->ref, around ? around->form : 0, name, value_of(f, s, HP_ATOM_FORM)};
   return true;
@@ -148,7 +148,7 @@ static bool pop(finder *f) {
   /* Selected options of a multiple select have been added. */
   if (top->select != f->depth || top->is_multiple) return true;
   hp_ref one = top->last_selected ? top->last_selected : top->shows_one ? top->first_enabled : 0;
-  return !one || add(f->found, one);
+  return !one || add_checked(f->found, one);
 }
 
 static bool visit(finder *f, const hp_subject *s) {
@@ -224,7 +224,7 @@ static bool add_radios(finder *f, hp_ref root) {
     group->element = f->radios[i].element;
   }
   for (size_t i = 0; f->groups.slots && i <= f->groups.mask; i++)
-    if (f->groups.slots[i].name.bytes && !add(f->found, f->groups.slots[i].element)) return false;
+    if (f->groups.slots[i].name.bytes && !add_checked(f->found, f->groups.slots[i].element)) return false;
   return true;
 }
 

@@ -211,7 +211,7 @@ static const range *result_of(const job *j, uint32_t unit) {
   return &j->ranges[hp_unit_is_complete(&j->states[unit]) ? unit : j->range_count + unit];
 }
 
-static hpar_status report(const job *j, hpar_match_callback callback, void *context) {
+static hpar_status report_matches(const job *j, hpar_match_callback callback, void *context) {
   for (uint32_t i = 0; i < j->range_count; i++)
     if (result_of(j, i)->status) return result_of(j, i)->status;
   for (uint32_t i = 0; i < j->range_count; i++) {
@@ -252,7 +252,7 @@ static hpar_status run_job(job *j, const hp_executor *executor, hp_crew *crew, h
   const bool fits = make_ranges(j), is_late = fits && !match_ranges(j, executor, crew);
   if (is_late) match_rest(j);
   if (!is_late) hp_crew_retire(crew, late);
-  hpar_status status = fits ? report(j, callback, context) : HPAR_ERROR_MEMORY;
+  hpar_status status = fits ? report_matches(j, callback, context) : HPAR_ERROR_MEMORY;
   if (is_late)
     hp_crew_retire(crew, late);
   else

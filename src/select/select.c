@@ -316,14 +316,14 @@ hpar_status hp_report_matches(const hp_matcher *m, hp_ref element, hpar_match_ca
   return HPAR_OK;
 }
 
-static bool report(selection *s, hp_ref element) {
+static bool report_subject(selection *s, hp_ref element) {
   s->status = hp_report_matches(&s->matcher, element, s->callback, s->context);
   return s->status == HPAR_OK;
 }
 
 static bool visit(void *context, const hp_subject *subject, bool accepts) {
   selection *s = context;
-  return !accepts || report(s, subject->ref);
+  return !accepts || report_subject(s, subject->ref);
 }
 
 /* Visits the elements of the whole tree, so that their numbers find their look-ahead tests. */
@@ -333,7 +333,7 @@ static bool visit_numbered(void *context, const hp_subject *subject, bool accept
   if (subject->ref == s->after) return false;
   bool is_reported = s->is_inside && accepts;
   if (subject->ref == s->top) s->is_inside = true;
-  return !is_reported || report(s, subject->ref);
+  return !is_reported || report_subject(s, subject->ref);
 }
 
 /* Selects below `top`, or `top` alone if no test needs the walk in reverse order. */
@@ -353,7 +353,7 @@ static hpar_status select_in(const hpar_selectors *set, const hpar_document *doc
   walk.visits_all = walks_back;
   if (!status) status = hp_walk_enter(&walk, from);
   if (!status && only_top)
-    report(&s, top);
+    report_subject(&s, top);
   else if (!status)
     status = hp_walk_below(&walk, from, walks_back ? visit_numbered : visit, &s);
   if (!status) status = hp_end_of_walk(s.status);

@@ -28,7 +28,7 @@ typedef struct batch_job {
   hpar_many_stats *stats;                        /* each thread writes its own entries */
 } batch_job;
 
-static void add(_Atomic uint64_t *sum, uint64_t n) { atomic_fetch_add_explicit(sum, n, memory_order_relaxed); }
+static void add_to_sum(_Atomic uint64_t *sum, uint64_t n) { atomic_fetch_add_explicit(sum, n, memory_order_relaxed); }
 
 /* Begins the use of the input's document, or of the one that the thread lends. The second use of
  * that one keeps it alive, whatever a callback does. */
@@ -84,11 +84,11 @@ static void parse_input(batch_job *job, const hp_config *config, size_t index, u
   job->stats->ns.parse_per_worker[number] += hp_now() - begin;
   job->stats->inputs_per_worker[number]++;
   if (status != HPAR_OK) {
-    add(&job->failed, 1);
+    add_to_sum(&job->failed, 1);
   } else {
-    add(&job->bytes, session->result.bytes);
-    add(&job->tokens, session->result.tokens);
-    add(&job->nodes, session->result.nodes);
+    add_to_sum(&job->bytes, session->result.bytes);
+    add_to_sum(&job->tokens, session->result.tokens);
+    add_to_sum(&job->nodes, session->result.nodes);
   }
   if (job->request->callback) {
     hpar_stats stats = {HPAR_STATS_INIT};
@@ -214,14 +214,14 @@ static void run_on_threads(batch_job *job, unsigned threads) {
   if (job->bound && hp_crew_refused_binding(&session->crew)) job->not_bound = true;
 }
 
-static void run(batch_job *job, unsigned threads) {
+static void run_batch(batch_job *job, unsigned threads) {
   hp_saved_affinity saved = {0};
   if (job->bound && !hp_save_affinity(&saved)) job->not_bound = true;
   run_on_threads(job, threads);
   if (!hp_restore_affinity(&saved)) job->not_bound = true;
 }
 #else
-static void run(batch_job *job, unsigned threads) {
+static void run_batch(batch_job *job, unsigned threads) {
   (void)threads;
   for (size_t i = 0; i < job->request->count; i++) parse_queued(job, i, 0, NULL);
 }
@@ -240,7 +240,7 @@ hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uin
   if (count) {
     queued_input *queue = threads > 1 || count == 1 ? queue_of(job.inputs, count) : NULL;
     job.queue = queue;
-    run(&job, threads);
+    run_batch(&job, threads);
     hp_free(queue);
     if (stats->threads < job.threads) stats->threads = job.threads;
   }

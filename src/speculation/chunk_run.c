@@ -45,7 +45,7 @@ static bool log_pays_off(const hp_log *log, uint32_t *from) {
 /* Widens the input that the tokenizer may read beyond the chunk. Returns false if that is
  * impossible. A token may end 32 KB plus the length of the chunk after its end, and `read_ahead`
  * bytes more. Otherwise every worker would read a long token that begins in its chunk. */
-static bool widen_input(hp_tokenizer *tokenizer, const hp_request *request, const hp_chunk_work *chunk) {
+static bool widen_input(hp_tokenizer *tokenizer, const hp_request *request, const hp_chunk_result *chunk) {
   const char *all = request->text + request->length, *from = tokenizer->base + chunk->reach;
   size_t bytes = READ_AHEAD_BYTES + chunk->read_ahead + (chunk->reach - chunk->cut);
   if (tokenizer->at > from) from = tokenizer->at;
@@ -82,10 +82,10 @@ typedef struct chunk_run {
   hp_worker *worker;
   const hp_request *request;
   const hp_plan *plan;
-  hp_chunk_work *chunk;
+  hp_chunk_result *chunk;
   hp_start_hypothesis *hypothesis;
   /* Set by the strategy; NULL: none. */
-  bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_work *);
+  bool (*stops)(hp_worker *, const hp_request *, const hp_token *, hp_chunk_result *);
   bool fast_path;     /* most tokens are built in one loop */
   bool predicts_mode; /* after each deferred token */
   bool may_restart;
@@ -97,7 +97,7 @@ typedef struct chunk_run {
 } chunk_run;
 
 static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
-                           hp_start_hypothesis *hypothesis, hp_chunk_work *chunk, hp_token *token) {
+                           hp_start_hypothesis *hypothesis, hp_chunk_result *chunk, hp_token *token) {
   const hp_strategy *strategy = plan->strategy;
   bool is_plain = !hp_sees_each_token(strategy) && !w->source.next && !hp_engine_is_limited(&w->engine);
   return (chunk_run){
@@ -135,7 +135,7 @@ static bool is_at_tag(const hp_tokenizer *tokenizer) {
 /* Ends the run at the end of the chunk, or if the worker should wait for other threads instead. */
 static bool is_at_end(chunk_run *r) {
   hp_worker *w = r->worker;
-  hp_chunk_work *chunk = r->chunk;
+  hp_chunk_result *chunk = r->chunk;
   const hp_builder *b = &w->engine.builder;
   const hp_tokenizer *tokenizer = &w->engine.tokenizer;
   while (r->at >= chunk->limit && hp_chunk_goes_on(chunk)) {
@@ -230,7 +230,7 @@ static void note_waste(chunk_run *r) {
 /* The tokenizer needs more input: widens it, or leaves the token to the merger. */
 static progress widen_or_stop(chunk_run *r) {
   hp_worker *w = r->worker;
-  hp_chunk_work *chunk = r->chunk;
+  hp_chunk_result *chunk = r->chunk;
   if (!w->source.next && widen_input(&w->engine.tokenizer, r->request, chunk)) return CONTINUE;
   note_waste(r);
   w->outer.now.begins_raw_text = is_at_raw_text(w);
@@ -262,7 +262,7 @@ static bool ends_raw_text(const hp_token *t, bool scripting) {
 // HPar 4.2.1(c)
 static void restart(chunk_run *r) {
   hp_worker *w = r->worker;
-  hp_chunk_work *chunk = r->chunk;
+  hp_chunk_result *chunk = r->chunk;
   hp_worker_cut_log(w, &chunk->log, r->hypothesis->segment);
   r->checked_segments = r->hypothesis->segment;
   hp_speculative_clear(&w->engine.builder);
@@ -415,7 +415,7 @@ static progress step(chunk_run *r) {
 }
 
 void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
-                  hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
+                  hp_start_hypothesis *hypothesis, hp_chunk_result *chunk) {
   const hp_strategy *strategy = plan->strategy;
   hp_token token;
   chunk_run run = begin_run(w, request, plan, may_restart, hypothesis, chunk, &token);
@@ -434,8 +434,8 @@ void hp_run_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, 
     widen_input(&w->engine.tokenizer, request, chunk);
   }
   for (;;) {
-    progress progress = step(&run);
-    if (progress == STOP) return;
-    if (progress == RESTART) restart(&run);
+    progress after = step(&run);
+    if (after == STOP) return;
+    if (after == RESTART) restart(&run);
   }
 }

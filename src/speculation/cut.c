@@ -141,8 +141,8 @@ static uint32_t tags_in_block(const char *at) {
 /* Returns the first block at or after `at` that is a whole cache line. */
 static const char *block_at(const char *at) { return at + (-(uintptr_t)at & (BLOCK - 1)); }
 
-void hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length) {
-  size_t distance = length / HP_WORK_SAMPLES + 1;
+void hp_estimate_cost(hp_cost_estimate *estimate, const char *text, size_t length) {
+  size_t distance = length / HP_COST_SAMPLES + 1;
   if (distance < LEAST_DISTANCE) distance = LEAST_DISTANCE;
   uint32_t count = (uint32_t)(length / distance);
   estimate->length = length;
@@ -157,13 +157,13 @@ void hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t lengt
   }
 }
 
-uint64_t hp_work_until(const hp_work_estimate *estimate, size_t place) {
+uint64_t hp_cost_until(const hp_cost_estimate *estimate, size_t place) {
   size_t sample = place / estimate->distance;
   if (sample > estimate->count) sample = estimate->count;
   return sample ? (uint64_t)estimate->until[sample - 1] * estimate->distance : 0;
 }
 
-size_t hp_work_place(const hp_work_estimate *estimate, uint64_t part, uint64_t whole) {
+size_t hp_cost_place(const hp_cost_estimate *estimate, uint64_t part, uint64_t whole) {
   if (!estimate->count) return (size_t)((uint64_t)estimate->length * part / whole);
   uint64_t wanted = (uint64_t)estimate->until[estimate->count - 1] * part / whole;
   uint32_t low = 0, high = estimate->count;

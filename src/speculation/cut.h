@@ -94,21 +94,21 @@ size_t hp_chunk_size(size_t available, unsigned threads);
 /* An estimate of the work by place. A parse takes little time for the bytes of scripts and text,
  * and much more for tags. The estimate counts tags in blocks of 64 bytes at equal distances. */
 
-enum { HP_WORK_SAMPLES = 256 };
+enum { HP_COST_SAMPLES = 256 };
 
-typedef struct hp_work_estimate {
+typedef struct hp_cost_estimate {
   size_t length, distance;             /* of the text, between samples */
   uint32_t count;                      /* of the samples */
-  uint32_t until[HP_WORK_SAMPLES + 1]; /* the work up to the end of each sample's distance */
-} hp_work_estimate;
+  uint32_t until[HP_COST_SAMPLES + 1]; /* the work up to the end of each sample's distance */
+} hp_cost_estimate;
 
-void hp_estimate_work(hp_work_estimate *estimate, const char *text, size_t length);
+void hp_estimate_cost(hp_cost_estimate *estimate, const char *text, size_t length);
 
 /* Returns the work in the text up to `place`, in the unit of a byte without tags. */
-uint64_t hp_work_until(const hp_work_estimate *estimate, size_t place);
+uint64_t hp_cost_until(const hp_cost_estimate *estimate, size_t place);
 
 /* Returns the place that divides the work part : whole - part. Requires: part <= whole, and
  * whole > 0. */
-size_t hp_work_place(const hp_work_estimate *estimate, uint64_t part, uint64_t whole);
+size_t hp_cost_place(const hp_cost_estimate *estimate, uint64_t part, uint64_t whole);
 
 #endif

@@ -99,7 +99,7 @@ HP_SHARED extern const hp_predictor hp_lookback_predictor;
 /*** strategies ***/
 
 struct hp_worker;
-struct hp_chunk_work;
+struct hp_chunk_result;
 struct hp_plan;
 
 typedef struct hp_strategy { // value
@@ -119,10 +119,10 @@ typedef struct hp_strategy { // value
   /* Parses a chunk on the worker's thread: fills chunk->log, ->hypotheses and ->outcome. It may
    * call hp_worker_speculate (worker.h) several times. The worker calls it in hp_try. */
   void (*parse)(struct hp_worker *worker, const hp_request *request, const struct hp_plan *plan,
-                struct hp_chunk_work *chunk);
+                struct hp_chunk_result *chunk);
   /* Returns true to end the start hypothesis before this token of data. */
   bool (*stops)(struct hp_worker *worker, const hp_request *request, const hp_token *token,
-                struct hp_chunk_work *chunk);
+                struct hp_chunk_result *chunk);
   /* Returns the mode of the outer context after a deferred token. `mode` is the mode before it. */
   uint8_t (*mode_after)(const struct hp_worker *worker, uint8_t mode, const hp_token *token);
 } hp_strategy;

@@ -179,7 +179,7 @@ static void move_tokenizer(hp_worker *w, const hp_request *request, uint32_t fro
 }
 
 static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_plan *plan, uint8_t mode, uint8_t ns,
-                           bool may_restart, hp_start_hypothesis *hypothesis, hp_chunk_work *chunk) {
+                           bool may_restart, hp_start_hypothesis *hypothesis, hp_chunk_result *chunk) {
   hp_engine_report_errors(&w->engine, request->max_errors ? &chunk->log.errors : NULL);
   hypothesis->first = hp_tokenizer_offset(&w->engine.tokenizer);
   w->outer.confident = 1u << HP_ASSUME_FORMATTING_CLEAN;
@@ -191,7 +191,7 @@ static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_pla
 }
 
 void hp_worker_speculate(hp_worker *w, const hp_request *request, const hp_plan *plan, const hp_start_state *state,
-                         bool may_restart, hp_chunk_work *chunk) {
+                         bool may_restart, hp_chunk_result *chunk) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
   hp_start_hypothesis *hypothesis = &chunk->hypotheses[chunk->hypothesis_count++];
   hypothesis->segment = chunk->log.segment_count;
@@ -210,7 +210,7 @@ void hp_worker_speculate(hp_worker *w, const hp_request *request, const hp_plan 
 
 void hp_worker_speculate_joined(hp_worker *w, const hp_request *request, const hp_plan *plan,
                                 const hp_start_state *state, const uint32_t *places, uint32_t count,
-                                hp_chunk_work *chunk) {
+                                hp_chunk_result *chunk) {
   hp_outer_context *outer = &w->outer;
   uint32_t joined[HP_MAX_HYPOTHESES];
   if (count > HP_MAX_HYPOTHESES) count = HP_MAX_HYPOTHESES;
@@ -231,7 +231,7 @@ void hp_worker_speculate_joined(hp_worker *w, const hp_request *request, const h
 /* Adds two hypotheses: the cut lies in data, and the cut lies in `state`. They share the log from
  * the first token after `state` on. */
 static void speculate_doubtfully(hp_worker *w, const hp_request *request, const hp_plan *plan,
-                                 const hp_start_state *state, hp_chunk_work *chunk) {
+                                 const hp_start_state *state, hp_chunk_result *chunk) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
   uint32_t places[] = {chunk->cut, UINT32_MAX};
   move_tokenizer(w, request, chunk->cut);
@@ -264,7 +264,7 @@ void hp_worker_find_resources(hp_worker *w, const hp_resource_report *report, un
 }
 
 void hp_worker_close(hp_worker *w) {
-  for (hp_chunk_work *work = w->works, *next; work; work = next) {
+  for (hp_chunk_result *work = w->works, *next; work; work = next) {
     next = work->next;
     hp_log_free(&work->log);
     hp_free(work);
@@ -274,8 +274,8 @@ void hp_worker_close(hp_worker *w) {
   hp_engine_close(&w->engine);
 }
 
-hp_chunk_work *hp_worker_next_work(hp_worker *w) {
-  hp_chunk_work **next = w->work ? &w->work->next : &w->works;
+hp_chunk_result *hp_worker_next_work(hp_worker *w) {
+  hp_chunk_result **next = w->work ? &w->work->next : &w->works;
   if (!*next) *next = hp_allocate_zeroed(sizeof **next);
   if (!*next) return NULL;
   w->work = *next;
@@ -287,7 +287,7 @@ hp_chunk_work *hp_worker_next_work(hp_worker *w) {
 }
 
 /* Empties the log and removes all hypotheses. */
-static void clear_work(hp_worker *w, hp_chunk_work *chunk) {
+static void clear_work(hp_worker *w, hp_chunk_result *chunk) {
   hp_log_clear(&chunk->log);
   if (hp_listener_of(&w->engine.builder)) hp_finder_begin_log(&w->finder, &chunk->log.sightings);
   chunk->log.errors.limit = UINT32_MAX;
@@ -302,7 +302,7 @@ static void clear_work(hp_worker *w, hp_chunk_work *chunk) {
 }
 
 hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const hp_plan *plan,
-                                 const hp_chunk_work *chunk) {
+                                 const hp_chunk_result *chunk) {
   hp_start_state state = {
       .content = HP_TEXT_STATE_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
   if (!plan->predictor->predict && !plan->mode_predictor->predict) return state;
@@ -322,7 +322,7 @@ hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const 
 }
 
 /* Returns true if the chunk ends in the body, without foreign content. */
-static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
+static bool ended_in_html(const hp_worker *w, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
   if (chunk->cut_short || !log->segment_count) return false;
   const hp_segment *s = &log->segments[log->segment_count - 1];
@@ -335,7 +335,7 @@ static bool ended_in_html(const hp_worker *w, const hp_chunk_work *chunk) {
 }
 
 void hp_worker_speculate_from_start(hp_worker *w, const hp_request *request, const hp_plan *plan, bool may_restart,
-                                    hp_chunk_work *chunk) {
+                                    hp_chunk_result *chunk) {
   may_restart = may_restart && plan->predictor->restarts_after_end_tag && !chunk->start.is_sure;
   if (chunk->start.is_doubtful)
     speculate_doubtfully(w, request, plan, &chunk->start, chunk);
@@ -345,7 +345,7 @@ void hp_worker_speculate_from_start(hp_worker *w, const hp_request *request, con
     plan->predictor->skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
 }
 
-static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
+static void parse_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_result *chunk) {
   chunk->start = hp_worker_predict(w, request, plan, chunk);
   hp_worker_speculate_from_start(w, request, plan, true, chunk);
 }
@@ -354,19 +354,19 @@ typedef struct chunk_parse {
   hp_worker *worker;
   const hp_request *request;
   const hp_plan *plan;
-  hp_chunk_work *chunk;
+  hp_chunk_result *chunk;
 } chunk_parse;
 
 static hpar_status parse_as_planned(void *argument) {
   const chunk_parse *p = argument;
   const hp_strategy *strategy = p->plan->strategy;
   clear_work(p->worker, p->chunk);
-  (strategy->parse ? strategy->parse : parse)(p->worker, p->request, p->plan, p->chunk);
+  (strategy->parse ? strategy->parse : parse_chunk)(p->worker, p->request, p->plan, p->chunk);
   if (hp_listener_of(&p->worker->engine.builder)) hp_finder_flush(&p->worker->finder);
   return HPAR_OK;
 }
 
-void hp_worker_parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
+void hp_worker_parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_result *chunk) {
   uint64_t begin = hp_now(), predicting = w->predict_nanoseconds;
   chunk_parse parse = {w, request, plan, chunk};
   chunk->failed = hp_try(&w->engine.unwind, parse_as_planned, &parse) != HPAR_OK;

@@ -28,8 +28,8 @@ typedef struct hp_worker {
   uint64_t wasted_bytes; /* bytes after its chunks that it read for incomplete tokens */
   hp_range part;         /* of the document's memory, if each worker has one */
   hp_token_source source;
-  struct hp_chunk_work *works; /* of all parses, each with the next */
-  struct hp_chunk_work *work;  /* the last of this parse; NULL: none */
+  struct hp_chunk_result *works; /* of all parses, each with the next */
+  struct hp_chunk_result *work;  /* the last of this parse; NULL: none */
   hp_outer_context outer;
   hp_finder finder; /* of the builder, if resources are requested */
   hp_finder_gate gate;
@@ -54,16 +54,16 @@ enum { HP_MAX_HYPOTHESES = 16 };
 
 /* A worker's chunk and its result. The members that change for every chunk come first and share
  * cache lines. */
-typedef struct hp_chunk_work { // value
-  uint32_t cut, limit;         /* [cut, limit); its worker continues to a token boundary */
-  uint32_t hypothesis_count;   /* of `hypotheses` */
-  uint32_t taken;              /* segments that a composition moved to the left log */
-  bool truth_known;            /* see `truth` */
-  bool failed;                 /* there is no log: memory was short, or nobody parsed the chunk */
-  bool cut_short;              /* the log ends early, at an incomplete token or for its cost */
-  bool is_complete;            /* ... at a token that the chunk's input does not complete */
-  uint32_t reach;              /* its end unless another thread takes a part; >= limit */
-  uint32_t read_ahead;         /* additional bytes after its end that a token may have */
+typedef struct hp_chunk_result { // value
+  uint32_t cut, limit;           /* [cut, limit); its worker continues to a token boundary */
+  uint32_t hypothesis_count;     /* of `hypotheses` */
+  uint32_t taken;                /* segments that a composition moved to the left log */
+  bool truth_known;              /* see `truth` */
+  bool failed;                   /* there is no log: memory was short, or nobody parsed the chunk */
+  bool cut_short;                /* the log ends early, at an incomplete token or for its cost */
+  bool is_complete;              /* ... at a token that the chunk's input does not complete */
+  uint32_t reach;                /* its end unless another thread takes a part; >= limit */
+  uint32_t read_ahead;           /* additional bytes after its end that a token may have */
   /* Raises the limit and returns true, or returns false. The worker calls it at the limit. NULL:
    * no. */
   bool (*more)(void *);
@@ -82,12 +82,12 @@ typedef struct hp_chunk_work { // value
   } times; /* for the record: clock times, and the duration of the prediction */
   hp_start_hypothesis hypotheses[HP_MAX_HYPOTHESES]; /* [0] is the predicted one */
   hp_log log;
-  struct hp_chunk_work *next; /* of its worker */
-} hp_chunk_work;
+  struct hp_chunk_result *next; /* of its worker */
+} hp_chunk_result;
 
 /* Raises the limit of the chunk if its driver allows that. Returns false at the end of the chunk.
  */
-static inline bool hp_chunk_goes_on(hp_chunk_work *chunk) { return chunk->more && chunk->more(chunk->more_context); }
+static inline bool hp_chunk_goes_on(hp_chunk_result *chunk) { return chunk->more && chunk->more(chunk->more_context); }
 
 /*** lifecycle ***/
 
@@ -108,31 +108,31 @@ static inline void hp_worker_reset(hp_worker *worker) {
 static inline uint64_t hp_worker_predict_ns(const hp_worker *worker) { return worker->predict_nanoseconds; }
 /* Returns the worker's next chunk in this parse, without a hypothesis; NULL: out of memory. Uses
  * the memory of an earlier parse. */
-hp_chunk_work *hp_worker_next_work(hp_worker *worker);
+hp_chunk_result *hp_worker_next_work(hp_worker *worker);
 /* Parses the chunk with the strategy of the plan. Requires: cut, limit, reach and `more` are set.
  */
-void hp_worker_parse(hp_worker *worker, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk);
+void hp_worker_parse(hp_worker *worker, const hp_request *request, const hp_plan *plan, hp_chunk_result *chunk);
 
 /*** parts of a strategy ***/
 
 /* Returns the start state that the predictors of the plan predict. */
 HP_SHARED hp_start_state hp_worker_predict(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                           const hp_chunk_work *chunk);
+                                           const hp_chunk_result *chunk);
 /* Adds a hypothesis that begins in `state` at the cut, and parses to the end of the chunk. With
  * `may_restart`, an end tag that contradicts the state restarts the hypothesis after that tag. */
 HP_SHARED void hp_worker_speculate(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                   const hp_start_state *state, bool may_restart, hp_chunk_work *chunk);
+                                   const hp_start_state *state, bool may_restart, hp_chunk_result *chunk);
 /* Adds `count` hypotheses. The first token of hypothesis i begins at places[i], ascending;
  * places[0] is the cut, and UINT32_MAX is outside the chunk. Each hypothesis but the first joins
  * the first one at the first token boundary at or after its place. */
 HP_SHARED void hp_worker_speculate_joined(hp_worker *worker, const hp_request *request, const hp_plan *plan,
                                           const hp_start_state *state, const uint32_t *places, uint32_t count,
-                                          hp_chunk_work *chunk);
+                                          hp_chunk_result *chunk);
 
 /* Speculates from chunk->start, also where it is doubtful, and lets later scans of the text begin
  * at its end. `may_restart`: an end tag that contradicts the state may restart the hypothesis. */
 HP_SHARED void hp_worker_speculate_from_start(hp_worker *worker, const hp_request *request, const hp_plan *plan,
-                                              bool may_restart, hp_chunk_work *chunk);
+                                              bool may_restart, hp_chunk_result *chunk);
 
 /*** composition ***/
 
@@ -192,6 +192,6 @@ bool hp_log_raw_text(hp_worker *worker, hp_log *log, hp_atom name);
  * segment starts there. With `may_restart`, the end tag of raw text that began before this chunk
  * restarts the hypothesis after that tag. */
 void hp_run_chunk(hp_worker *worker, const hp_request *request, const hp_plan *plan, bool may_restart,
-                  hp_start_hypothesis *hypothesis, hp_chunk_work *chunk);
+                  hp_start_hypothesis *hypothesis, hp_chunk_result *chunk);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct followed {
   unsigned count;
 } followed;
 
-static void add(followed *f, hypothesis h) {
+static void add_hypothesis(followed *f, hypothesis h) {
   h.is_one = true;
   h.is_stuck = h.at > f->cut->end;
   f->all[f->count++] = h;
@@ -42,12 +42,13 @@ static void open_hypotheses(followed *f) {
   const hpar_cut *cut = f->cut;
   size_t ends[HP_ENUMERATED];
   hp_enumerate_ends(cut, ends);
-  add(f, (hypothesis){.context = HPAR_CONTEXT_NONE, .at = cut->begin});
-  for (int i = 0; i < HP_ENUMERATED; i++) add(f, (hypothesis){.context = contexts[i], .at = ends[i]});
+  add_hypothesis(f, (hypothesis){.context = HPAR_CONTEXT_NONE, .at = cut->begin});
+  for (int i = 0; i < HP_ENUMERATED; i++) add_hypothesis(f, (hypothesis){.context = contexts[i], .at = ends[i]});
   for (uint8_t i = 0; i < HP_RAW_TEXTS; i++) {
     const hp_raw_text *raw = hp_raw_text_of_atom(hp_raw_text_of(i)->atom, cut->scripting);
     if (!raw) continue;
-    add(f,
+    add_hypothesis(
+        f,
         (hypothesis){.context = HPAR_CONTEXT_RAW_TEXT, .at = cut->begin, .content = raw->content, .name = raw->atom});
   }
 }

@@ -219,7 +219,7 @@ static void show_token(own_attempt *a, const hp_worker *w, const hp_token *t) {
   a->shown.open = a->builder->stack.depth;
 }
 
-static bool stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_work *chunk) {
+static bool stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_result *chunk) {
   (void)request, (void)chunk;
   own_attempt *a = w->own;
   const hpar_strategy *custom = a->strategy;
@@ -257,7 +257,7 @@ static uint32_t find_starts(const hpar_strategy *custom, const hpar_cut *cut, ui
 
 /* Parses the chunk once, from chunk->start. */
 static void attempt_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, const uint32_t *places,
-                          uint32_t count, hp_chunk_work *chunk) {
+                          uint32_t count, hp_chunk_result *chunk) {
   const hpar_strategy *custom = plan->strategy_data;
   if (count > 1 && !chunk->start.is_doubtful)
     hp_worker_speculate_joined(w, request, plan, &chunk->start, places, count, chunk);
@@ -266,14 +266,14 @@ static void attempt_chunk(hp_worker *w, const hp_request *request, const hp_plan
 }
 
 /* Drops the worker's attempt. */
-static void drop_attempt(hp_worker *w, hp_chunk_work *chunk) {
+static void drop_attempt(hp_worker *w, hp_chunk_result *chunk) {
   hp_worker_cut_log(w, &chunk->log, 0);
   chunk->hypothesis_count = 0;
   chunk->hypotheses[0] = (hp_start_hypothesis){.first = HP_NO_SEGMENT};
   chunk->cut_short = chunk->is_complete = false;
 }
 
-static void parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
+static void parse_by_strategy(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_result *chunk) {
   const hpar_strategy *custom = plan->strategy_data;
   const hpar_cut cut = cut_of(request, chunk->cut, chunk->limit);
   uint32_t places[HP_MAX_HYPOTHESES];
@@ -311,10 +311,11 @@ enum { NONE, STARTS, WATCHES, DECIDES, FUNCTIONS };
 /* [1]: one by one */
 static const hp_strategy strategies[FUNCTIONS][2] = {
     [NONE] = {CUSTOM(.parse = NULL), CUSTOM(.one_by_one = true)},
-    [STARTS] = {CUSTOM(.parse = parse), CUSTOM(.one_by_one = true, .parse = parse)},
-    [WATCHES] = {CUSTOM(.parse = parse, .stops = stops, .watches = true),
-                 CUSTOM(.one_by_one = true, .parse = parse, .stops = stops, .watches = true)},
-    [DECIDES] = {CUSTOM(.parse = parse, .stops = stops), CUSTOM(.one_by_one = true, .parse = parse, .stops = stops)}};
+    [STARTS] = {CUSTOM(.parse = parse_by_strategy), CUSTOM(.one_by_one = true, .parse = parse_by_strategy)},
+    [WATCHES] = {CUSTOM(.parse = parse_by_strategy, .stops = stops, .watches = true),
+                 CUSTOM(.one_by_one = true, .parse = parse_by_strategy, .stops = stops, .watches = true)},
+    [DECIDES] = {CUSTOM(.parse = parse_by_strategy, .stops = stops),
+                 CUSTOM(.one_by_one = true, .parse = parse_by_strategy, .stops = stops)}};
 
 hpar_status hp_use_custom_strategy(hp_plan *plan, hpar_strategy *part, const hpar_strategy *given, hpar_error *error) {
   hpar_status status = read_part(part, sizeof *part, given, sizeof *part, "hpar_strategy", "HPAR_STRATEGY_INIT", error);

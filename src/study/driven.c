@@ -119,7 +119,7 @@ static unsigned find_threads(hp_session *session, const hp_config *config) {
   return threads ? threads : 1;
 }
 
-static void parse(hp_session *session, const hp_config *config, const hp_request *request) {
+static void parse_driven(hp_session *session, const hp_config *config, const hp_request *request) {
   const hpar_driver *driver = config->other_data;
   unsigned threads = find_threads(session, config);
   hp_driven driven = {.shown = {.text = request->text,
@@ -147,4 +147,4 @@ static void parse(hp_session *session, const hp_config *config, const hp_request
   if (request->runs_scripts) hp_scripts_finish(&session->scripts);
 }
 
-const hp_other_driver hp_study_driver = {.parse = parse};
+const hp_other_driver hp_study_driver = {.parse = parse_driven};

@@ -194,7 +194,7 @@ static bool end_stops(hp_worker *w, attempt *a, const hp_token *t) {
   return false;
 }
 
-bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_work *chunk) {
+bool hp_hpar2013_stops(hp_worker *w, const hp_request *request, const hp_token *t, hp_chunk_result *chunk) {
   attempt *a = w->own;
   const hp_builder *b = &w->engine.builder;
   a->ignores = t->kind == HP_TOKEN_END_TAG && t->name == HP_ATOM_HEAD && !a->in_head;
@@ -218,14 +218,14 @@ uint8_t hp_hpar2013_mode_after(const hp_worker *w, uint8_t mode, const hp_token 
   return ignored || a->ignores ? mode : hp_predicted_mode(mode, t);
 }
 
-static void note_raw_name(hp_chunk_work *chunk, hp_atom name) {
+static void note_raw_name(hp_chunk_result *chunk, hp_atom name) {
   hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
   guess.raw_name = name;
   hp_hpar2013_keep_guess(chunk, guess);
 }
 
 /* Corrects the guesses. Returns false if no other guess is left. */
-static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_work *chunk) {
+static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_result *chunk) {
   switch (a->found) {
     case RAW_TEXT_END:
       g->no_raw_text_end = true;
@@ -248,7 +248,8 @@ static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_work *chunk) 
 }
 
 /* Adds a start hypothesis. Returns false if the worker gave it up. */
-static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, guesses *g, hp_chunk_work *chunk) {
+static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, guesses *g,
+                       hp_chunk_result *chunk) {
   uint32_t segment = chunk->log.segment_count, hypothesis = chunk->hypothesis_count;
   for (bool first = g->plain;; first = false) {
     hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
@@ -270,14 +271,14 @@ static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *p
   }
 }
 
-static void abort_chunk(hp_worker *w, hp_chunk_work *chunk) {
+static void abort_chunk(hp_worker *w, hp_chunk_result *chunk) {
   hp_worker_cut_log(w, &chunk->log, 0);
   chunk->hypothesis_count = 0;
   chunk->hypotheses[0] = (hp_start_hypothesis){.first = HP_NO_SEGMENT};
   chunk->outcome.aborted = true;
 }
 
-void hp_hpar2013_parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk) {
+void hp_hpar2013_parse(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_result *chunk) {
   hp_start_state *start = &chunk->start;
   *start = hp_worker_predict(w, request, plan, chunk);
   /* The merge would dissolve the html, head and body of Initial, so the worker does not make them.

@@ -59,27 +59,27 @@ typedef struct hp_hpar2013_guess {
   bool noscript;       /* a noscript element was closed early, as in a head */
 } hp_hpar2013_guess;
 
-static inline hp_hpar2013_guess hp_hpar2013_guess_of(const hp_chunk_work *chunk) {
+static inline hp_hpar2013_guess hp_hpar2013_guess_of(const hp_chunk_result *chunk) {
   hp_hpar2013_guess guess;
   _Static_assert(sizeof guess <= sizeof chunk->notes, "the guess fits into the notes");
   memcpy(&guess, chunk->notes, sizeof guess);
   return guess;
 }
 
-static inline void hp_hpar2013_keep_guess(hp_chunk_work *chunk, hp_hpar2013_guess guess) {
+static inline void hp_hpar2013_keep_guess(hp_chunk_result *chunk, hp_hpar2013_guess guess) {
   memcpy(chunk->notes, &guess, sizeof guess);
 }
 
 /* The hooks of hp_strategy. */
-void hp_hpar2013_parse(hp_worker *worker, const hp_request *request, const hp_plan *plan, hp_chunk_work *chunk);
-bool hp_hpar2013_stops(hp_worker *worker, const hp_request *request, const hp_token *token, hp_chunk_work *chunk);
+void hp_hpar2013_parse(hp_worker *worker, const hp_request *request, const hp_plan *plan, hp_chunk_result *chunk);
+bool hp_hpar2013_stops(hp_worker *worker, const hp_request *request, const hp_token *token, hp_chunk_result *chunk);
 uint8_t hp_hpar2013_mode_after(const hp_worker *worker, uint8_t mode, const hp_token *token);
 
 /* The audit: functions of hp_merge_judge, with the memory of judge.h. */
-bool hp_hpar2013_at_chunk_boundary(hp_merger *merger, const hp_chunk_work *chunk, int hypothesis);
-void hp_hpar2013_at_wrong_assumption(hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment,
+bool hp_hpar2013_at_chunk_boundary(hp_merger *merger, const hp_chunk_result *chunk, int hypothesis);
+void hp_hpar2013_at_wrong_assumption(hp_merger *merger, const hp_chunk_result *chunk, const hp_segment *segment,
                                      hp_assumption wrong);
-void hp_hpar2013_before_splice(hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
-void hp_hpar2013_after_entry(hp_merger *merger, const hp_chunk_work *chunk, const hp_segment *segment);
+void hp_hpar2013_before_splice(hp_merger *merger, const hp_chunk_result *chunk, const hp_segment *segment);
+void hp_hpar2013_after_entry(hp_merger *merger, const hp_chunk_result *chunk, const hp_segment *segment);
 
 #endif

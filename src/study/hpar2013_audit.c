@@ -16,7 +16,7 @@ static void note_error(hp_judgement *j, hpar_undetected_error kind) { j->undetec
 static bool is_table_part(hp_atom name) { return hp_html_tag(name) & HP_TAG_TABLE_PART; }
 static bool before_body(uint8_t mode) { return mode <= HP_AFTER_HEAD && mode != HP_IN_HEAD_NOSCRIPT; }
 
-bool hp_hpar2013_at_chunk_boundary(hp_merger *m, const hp_chunk_work *chunk, int hypothesis) {
+bool hp_hpar2013_at_chunk_boundary(hp_merger *m, const hp_chunk_result *chunk, int hypothesis) {
   hp_judgement *j = m->judgement;
   const hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
   uint32_t end_comment = guess.end_comment;
@@ -55,7 +55,7 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
   return true;
 }
 
-static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_judgement *j) {
+static void audit_mode(const hp_builder *b, const hp_chunk_result *chunk, const hp_segment *s, hp_judgement *j) {
   const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
   bool part = t && t->kind == HP_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->assumes.base_mode == HP_IN_BODY;
@@ -71,7 +71,8 @@ static void audit_mode(const hp_builder *b, const hp_chunk_work *chunk, const hp
 }
 
 /* Returns whether the last tag before the cut tells the scheme that the assumption is wrong. */
-static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, const hp_segment *s, hp_assumption wrong) {
+static bool scheme_corrects(const hp_builder *b, const hp_chunk_result *chunk, const hp_segment *s,
+                            hp_assumption wrong) {
   hp_atom top = hp_hpar2013_guess_of(chunk).top;
   bool first = false;
   for (uint32_t i = 0; i < chunk->hypothesis_count; i++)
@@ -88,7 +89,7 @@ static bool scheme_corrects(const hp_builder *b, const hp_chunk_work *chunk, con
   }
 }
 
-void hp_hpar2013_at_wrong_assumption(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s,
+void hp_hpar2013_at_wrong_assumption(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s,
                                      hp_assumption wrong) {
   hp_judgement *j = m->judgement;
   const hp_builder *b = &m->engine->builder;
@@ -120,7 +121,7 @@ static uint32_t nearest(const hp_builder *b, hp_atom name) {
 }
 
 /* Stores the stack that the scheme expects, with the segment's open elements. */
-void hp_hpar2013_before_splice(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+void hp_hpar2013_before_splice(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   hp_judgement *j = m->judgement;
   hp_builder *b = &m->engine->builder;
   hp_stack_close_tombstones(b);
@@ -179,7 +180,7 @@ static void audit_start_tag(const hp_builder *b, const hp_segment *s, const hp_t
   }
 }
 
-void hp_hpar2013_after_entry(hp_merger *m, const hp_chunk_work *chunk, const hp_segment *s) {
+void hp_hpar2013_after_entry(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   hp_judgement *j = m->judgement;
   hp_builder *b = &m->engine->builder;
   hp_stack_close_tombstones(b);

@@ -43,13 +43,13 @@ static hp_record *record_of(const hp_merger *m) { return (hp_record *)m->trace; 
 
 static hpar_chunk *recorded_chunk(const hp_merger *m) { return hp_record_last(record_of(m)); }
 
-static void begin_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+static void begin_chunk(hp_merger *m, const hp_chunk_result *chunk) {
   hpar_chunk *c = hp_record_chunk(record_of(m), chunk->cut, chunk->limit);
   subtract(m, c);
   c->outcome = m->done ? HPAR_CHUNK_UNREACHED : chunk->failed ? HPAR_CHUNK_DISCARDED : HPAR_CHUNK_CLEAN;
 }
 
-static void start(hp_merger *m, const hp_chunk_work *chunk, int hypothesis) {
+static void start(hp_merger *m, const hp_chunk_result *chunk, int hypothesis) {
   hpar_chunk *c = recorded_chunk(m);
   const hp_start_state *s = &chunk->start;
   const hp_start_hypothesis *r = &chunk->hypotheses[hypothesis < 0 ? 0 : hypothesis];
@@ -69,7 +69,7 @@ static void start(hp_merger *m, const hp_chunk_work *chunk, int hypothesis) {
   c->rolled_back = m->is_rolled_back;
 }
 
-static void end_chunk(hp_merger *m, const hp_chunk_work *chunk) {
+static void end_chunk(hp_merger *m, const hp_chunk_result *chunk) {
   hpar_chunk *c = recorded_chunk(m);
   subtract(m, c);
   uint32_t visited = m->segment - chunk->hypotheses[m->hypothesis].segment;
@@ -113,7 +113,7 @@ static void merged_chunk(hp_job *job, const hp_chunk *c, uint64_t begin, bool is
 
 /* Records the work of the chunk's worker. */
 static void record_work(hp_record *record, const hp_chunk *c, uint32_t number) {
-  const hp_chunk_work *work = c->work;
+  const hp_chunk_result *work = c->work;
   if (number < record->chunk_count) {
     hpar_chunk *chunk = &record->chunks[number];
     chunk->worker = work->times.worker;

@@ -18,7 +18,7 @@ static void forget_chunk(hp_judgement *j) {
   j->raw_name = 0;
 }
 
-static void classify(hp_merger *m, const hp_chunk_work *chunk, uint32_t first) {
+static void classify(hp_merger *m, const hp_chunk_result *chunk, uint32_t first) {
   hp_judgement *j = m->judgement;
   const hp_engine *truth = m->engine;
   forget_chunk(j);

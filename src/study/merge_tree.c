@@ -44,10 +44,10 @@ static hp_node_range node_over(uint32_t chunk, unsigned level, uint32_t count) {
 }
 
 /* Returns the work of a chunk, or NULL if the merger parses the chunk. */
-static hp_chunk_work *work_at(const hp_job *job, uint32_t chunk) { return hp_chunk_at(job->queue, chunk)->work; }
+static hp_chunk_result *work_at(const hp_job *job, uint32_t chunk) { return hp_chunk_at(job->queue, chunk)->work; }
 
 static bool is_taken(const hp_job *job, uint32_t chunk) {
-  const hp_chunk_work *work = work_at(job, chunk);
+  const hp_chunk_result *work = work_at(job, chunk);
   return work && hp_is_composed(work);
 }
 

@@ -21,11 +21,11 @@ typedef struct opening {
 } opening;
 
 static hpar_status open_engine(void *argument) {
-  const opening *opening = argument;
-  hp_engine *engine = opening->engine;
-  hp_engine_open(engine, opening->request);
-  if (!opening->fragment) return HPAR_OK;
-  if (!hp_builder_parse_context(&engine->builder, opening->fragment)) return HPAR_ERROR_ARGUMENT;
+  const opening *of = argument;
+  hp_engine *engine = of->engine;
+  hp_engine_open(engine, of->request);
+  if (!of->fragment) return HPAR_OK;
+  if (!hp_builder_parse_context(&engine->builder, of->fragment)) return HPAR_ERROR_ARGUMENT;
   hp_exact_begin_fragment(&engine->builder);
   return HPAR_OK;
 }
@@ -45,8 +45,8 @@ static void *open_oracle(const hp_request *request, const char *fragment) {
                     .length = request->length,
                     .more = true,
                     .scripting = request->scripting};
-  opening opening = {&o->engine, &own, fragment};
-  if (o->document && hp_try(&o->engine.unwind, open_engine, &opening) != HPAR_OK) {
+  opening of = {&o->engine, &own, fragment};
+  if (o->document && hp_try(&o->engine.unwind, open_engine, &of) != HPAR_OK) {
     hpar_document_destroy(o->document);
     o->document = NULL;
   }

@@ -29,7 +29,7 @@ static void begin_stream(hp_rewrite_trace *trace) {
 }
 
 /* Reports the events of the window, and forgets them. */
-static void report(hp_rewrite_trace *trace) {
+static void report_window(hp_rewrite_trace *trace) {
   reporter *r = (reporter *)trace;
   for (size_t i = 0; i < r->record.event_count; i++) {
     hpar_event event = r->record.events[i];
@@ -56,7 +56,7 @@ hpar_status hpar_rewriter_trace(hpar_rewriter *r, hpar_rewrite_event_callback ca
   if (!r->parallel.trace) {
     reporter *made = hp_allocate_zeroed(sizeof *made);
     if (!made) return HPAR_ERROR_MEMORY;
-    made->trace = (hp_rewrite_trace){{add_event}, begin_stream, report, destroy};
+    made->trace = (hp_rewrite_trace){{add_event}, begin_stream, report_window, destroy};
     r->parallel.trace = &made->trace;
   }
   reporter *reporter_of = (reporter *)r->parallel.trace;

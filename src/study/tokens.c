@@ -30,7 +30,7 @@ typedef struct tokenizing {
 } tokenizing;
 
 /* Calls the callback with the token. */
-static void report(hp_engine *engine, const hp_token *token, void *context) {
+static void report_token(hp_engine *engine, const hp_token *token, void *context) {
   tokenizing *run = context;
   const hp_input *input = &run->request->document->input;
   hpar_token shown;
@@ -56,7 +56,7 @@ static hpar_status tokenize(void *argument) {
   engine->tokenizer.may_defer = false;
   if (run->last_start_tag)
     engine->tokenizer.last_start_tag = hp_intern(&engine->interner, run->last_start_tag, strlen(run->last_start_tag));
-  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report, .stops = has_ended}, run);
+  hp_loop_run(engine, (hp_loop_parts){.next = hp_loop_next, .build = report_token, .stops = has_ended}, run);
   if (request->max_errors) {
     hp_find_input_errors(request->text, request->length, &engine->errors);
     hp_errors_finish(&engine->errors);

@@ -108,7 +108,7 @@ static void build_observed(hp_engine *engine, const hp_token *token, void *conte
   if (o->after) o->after(o->context, engine, token);
 }
 
-static void run(hp_engine *engine, const hp_request *request, const char *fragment, const hp_observer *o) {
+static void run_to_places(hp_engine *engine, const hp_request *request, const char *fragment, const hp_observer *o) {
   hp_engine_open(engine, request);
   if (fragment) {
     if (!hp_builder_parse_context(&engine->builder, fragment)) hp_unwind_now(&engine->unwind, HPAR_ERROR_ARGUMENT);
@@ -127,7 +127,7 @@ typedef struct observed_parse {
 
 static hpar_status run_observed(void *argument) {
   const observed_parse *p = argument;
-  run(p->engine, p->request, p->fragment, p->observer);
+  run_to_places(p->engine, p->request, p->fragment, p->observer);
   return HPAR_OK;
 }
 

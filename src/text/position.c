@@ -209,7 +209,7 @@ static void pass_utf16(walk *w) {
   if (w->text < w->target) w->at = w->end, w->text = w->target;
 }
 
-static void run(walk *w) {
+static void walk_to_target(walk *w) {
   hp_encoding_kind kind = w->input->encoding->kind;
   if (kind == HP_ENCODING_UTF16LE || kind == HP_ENCODING_UTF16BE) {
     pass_utf16(w);
@@ -335,7 +335,7 @@ static __attribute__((noinline)) uint64_t walk_to(const hp_input *input, hp_inpu
             .text = text + reached,
             .target = text + offset,
             .state = from.state};
-  run(&w);
+  walk_to_target(&w);
   source = (uint64_t)(w.at - bytes);
   if (w.is_inside) return source;
   cursor->offset = offset;

@@ -227,7 +227,7 @@ static hpar_status add_mapped(hp_stream *s, bool last) {
 
 static hpar_status add_decoded(const char *text, size_t length, void *stream) { return put(stream, text, length); }
 
-static hpar_status add(hp_stream *s, const char *bytes, size_t n, bool last) {
+static hpar_status add_bytes(hp_stream *s, const char *bytes, size_t n, bool last) {
   if (!s->decoder) return add_utf8(s, bytes, bytes + n, last);
   return s->offsets ? add_mapped(s, last) : hp_decoder_run(s->decoder, bytes, n, last, add_decoded, s);
 }
@@ -244,7 +244,7 @@ static hpar_status begin(hp_stream *s, bool last) {
   s->begun = s->keep = true;
   s->input->encoding = encoding;
   if (encoding->kind != HP_ENCODING_UTF8) status = hp_decoder_create(&s->decoder, encoding);
-  if (status == HPAR_OK) status = add(s, s->source->base, s->source->length, last);
+  if (status == HPAR_OK) status = add_bytes(s, s->source->base, s->source->length, last);
   if (status == HPAR_OK) s->keep = needs_source(s);
   return status;
 }
@@ -286,7 +286,7 @@ hpar_status hp_stream_add(hp_stream *s, const char *bytes, size_t n, bool last) 
   if (!s->begun || s->keep) status = hp_buffer_add(s->source, bytes, n);
   if (status != HPAR_OK) return status;
   if (s->begun) {
-    status = add(s, bytes, n, last);
+    status = add_bytes(s, bytes, n, last);
   } else if (last || s->source->length >= (s->hint || !s->prescan ? LONGEST_BOM : HP_SNIFF_BYTES)) {
     s->sniffed = hp_sniff(s->source->base, s->source->length, s->hint, s->prescan);
     status = begin(s, last);

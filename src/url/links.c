@@ -185,7 +185,7 @@ typedef struct walk {
   bool ended;
 } walk;
 
-static void report(walk *w, hpar_link *link) {
+static void report_link(walk *w, hpar_link *link) {
   if (w->ended) return;
   const char *value = link->value.bytes;
   size_t length = link->value.length;
@@ -205,7 +205,7 @@ static void report_attribute(walk *w, hp_ref element, const hp_attributes *block
   hpar_link link = {.element = element, .attribute = {name.bytes, name.length}};
   hpar_string read = hp_attribute_value(w->document, block, attribute);
   const char *value = read.length ? read.bytes : "", *end = value + read.length;
-  while (hp_next_link(bit, &value, end, &link.value)) report(w, &link);
+  while (hp_next_link(bit, &value, end, &link.value)) report_link(w, &link);
 }
 
 static void visit(walk *w, hp_ref ref, const hp_node *element) {

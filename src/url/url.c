@@ -775,7 +775,7 @@ static const char *scheme_end(const source *in) {
 }
 
 //§ concept-basic-url-parser
-static bool parse(hp_url *url, source in, const hp_url *base) {
+static bool parse_input(hp_url *url, source in, const hp_url *base) {
   const char *colon = scheme_end(&in);
   if (colon) {
     char *to = hp_url_reserve(url, (size_t)(colon - in.at) + 1);
@@ -802,7 +802,7 @@ static bool parse_cleaned(hp_url *url, source in, const hp_url *base) {
   }
   for (; in.at < in.end; in.at++)
     if (*in.at != '\t' && *in.at != '\n' && *in.at != '\r') *to++ = *in.at;
-  bool fine = parse(url, (source){clean, to}, base);
+  bool fine = parse_input(url, (source){clean, to}, base);
   hp_free(clean);
   return fine;
 }
@@ -814,7 +814,7 @@ bool hp_url_parse(hp_url *url, const char *input, size_t length, const hp_url *b
   while (in.at < in.end && (unsigned char)in.end[-1] <= ' ') in.end--;
   bool dirty = false;
   for (const char *at = in.at; at < in.end; at++) dirty |= *at == '\t' || *at == '\n' || *at == '\r';
-  return dirty ? parse_cleaned(url, in, base) : parse(url, in, base);
+  return dirty ? parse_cleaned(url, in, base) : parse_input(url, in, base);
 }
 
 void hp_url_close(hp_url *url) {

@@ -85,7 +85,7 @@ int main(int count, char **arguments) {
   if (!status) status = hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
   const hp_chunk_queue *queue = parser ? parser->session.team.job.queue : NULL;
   for (uint32_t i = 1; !status && i < hp_published_chunks(queue); i++) {
-    const hp_chunk_work *work = hp_chunk_at(queue, i)->work;
+    const hp_chunk_result *work = hp_chunk_at(queue, i)->work;
     if (!work) continue;
     printf("chunk %u: bytes %u to %u\n", i, work->cut, work->limit);
     for (uint32_t j = 0; j < work->log.segment_count; j++)

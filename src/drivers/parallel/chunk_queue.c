@@ -111,7 +111,7 @@ static uint64_t stagger_of(const hp_chunk_queue *q, size_t length) {
   return most < MAX_BYTES ? most : MAX_BYTES;
 }
 
-void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_t length) {
+void hp_chunk_queue_share(hp_chunk_queue *q, const hp_cost_estimate *work, size_t length) {
   hp_work_ranges *ranges = &q->ranges;
   uint64_t stagger = stagger_of(q, length), threads = ranges->threads;
   q->is_staggered = stagger;
@@ -120,7 +120,7 @@ void hp_chunk_queue_share(hp_chunk_queue *q, const hp_work_estimate *work, size_
   for (unsigned t = 0; t < threads; t++) {
     part += work_of(ranges, t); /* of the threads up to this one */
     uint32_t high = t + 1 == threads ? published
-                    : work           ? chunk_from(q, hp_work_place(work, part, whole))
+                    : work           ? chunk_from(q, hp_cost_place(work, part, whole))
                                      : first + (uint32_t)((published - first) * (part - merger) / (whole - merger));
     uint32_t shift = stagger ? (uint32_t)(stagger * (t + 1) * (threads - t - 1) / 2 / q->lazy.distance) : 0;
     high = high > shift ? high - shift : 0;
@@ -196,16 +196,16 @@ uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
   return chunk;
 }
 
-uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_work_estimate *work) {
+uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_cost_estimate *work) {
   hp_turn();
   const hp_work_ranges *ranges = &q->ranges;
   uint32_t claimed = hp_work_range_begin(ranges, 0);
   uint32_t parsed = claimed > HP_CLAIM_BEFORE_PARTS ? claimed - HP_CLAIM_BEFORE_PARTS : 0;
-  uint64_t before = parsed ? hp_work_until(work, hp_chunk_queue_cut(q, parsed)) : 0;
-  uint64_t whole = hp_work_until(work, work->length);
+  uint64_t before = parsed ? hp_cost_until(work, hp_chunk_queue_cut(q, parsed)) : 0;
+  uint64_t whole = hp_cost_until(work, work->length);
   if (!whole) return 0;
   uint64_t until = before + (whole - before) * work_of(ranges, 0) / work_of_all(ranges);
-  uint32_t chunk = chunk_from(q, hp_work_place(work, until, whole));
+  uint32_t chunk = chunk_from(q, hp_cost_place(work, until, whole));
   return hp_work_range_take(&q->ranges, 0, chunk, 1) ? place_claimed(q, chunk) : 0;
 }
 

@@ -104,7 +104,7 @@ typedef struct hp_chunk {
   uint32_t composed_end;  /* its log contains those of the chunks before this one; 0: none */
   uint32_t cut, limit;    /* bytes [cut, limit) of the text, of all joined chunks */
   _Atomic uint32_t first; /* the finished chunk whose last joined chunk this is; 0: none */
-  hp_chunk_work *work;    /* NULL: no worker has started, or out of memory */
+  hp_chunk_result *work;  /* NULL: no worker has started, or out of memory */
 } hp_chunk;
 
 /* The most chunks that the merger claims at once before the other thread has taken its part. */
@@ -152,14 +152,14 @@ void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
  * threads. The merger gets the first ones. Without `work`, the first `length` bytes of the text
  * count instead: 0, if the merger gets none. Requires: all chunks are published, and the queue is
  * by range. */
-void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_work_estimate *work, size_t length);
+void hp_chunk_queue_share(hp_chunk_queue *queue, const hp_cost_estimate *work, size_t length);
 /* Gives all chunks from 1 on to the merger, until the other one of two threads takes its part.
  * Requires: as above. */
 void hp_chunk_queue_give_all(hp_chunk_queue *queue);
 /* Takes the part of the merger's range that the other one of two threads parses in the time in
  * which the merger parses the rest. Claims the first chunk of it. Returns 0 if the merger has
  * claimed too much. */
-uint32_t hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_work_estimate *work);
+uint32_t hp_chunk_queue_take_part(hp_chunk_queue *queue, const hp_cost_estimate *work);
 
 /* Claims a chunk for the thread. Returns 0 if no chunk is left for it. */
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *queue, unsigned thread);

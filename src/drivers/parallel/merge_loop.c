@@ -120,7 +120,7 @@ static void deliver_found(hp_job *job) {
 
 /* Parses a chunk that has no log, because memory was short. */
 static bool merge_without_log(hp_merger *m, const hp_chunk *c) {
-  const hp_chunk_work lost = {.cut = c->cut, .limit = c->limit, .failed = true};
+  const hp_chunk_result lost = {.cut = c->cut, .limit = c->limit, .failed = true};
   return hp_merger_merge_chunk(m, &lost);
 }
 

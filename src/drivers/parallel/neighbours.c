@@ -25,7 +25,7 @@ typedef struct composition {
   uint32_t left, right, end; /* the logs of the chunks [left, right) continue into `right` */
 } composition;
 
-static hp_chunk_work *work_at(const hp_job *job, uint32_t chunk) { return hp_chunk_at(job->queue, chunk)->work; }
+static hp_chunk_result *work_at(const hp_job *job, uint32_t chunk) { return hp_chunk_at(job->queue, chunk)->work; }
 
 /* Notes progress of the thread while it holds chunks. */
 static void note_progress(const composition *c) {
@@ -68,7 +68,7 @@ static bool hold_boundary(composition *c, uint32_t chunk) {
   if (chunk <= atomic_load_explicit(&c->job->shared.merging, memory_order_relaxed) || !hold_next(c)) return false;
   bool is_free = !hp_chunk_at(c->job->queue, chunk)->composed && work_at(c->job, chunk);
   while (is_free && (is_free = hold_previous(c))) {
-    const hp_chunk_work *work = work_at(c->job, c->left);
+    const hp_chunk_result *work = work_at(c->job, c->left);
     if (!work || !hp_is_composed(work)) break;
   }
   if (!is_free || !work_at(c->job, c->left)) {
@@ -95,7 +95,7 @@ static hpar_status run_composition(void *argument) {
   return HPAR_OK;
 }
 
-static bool has_few_open_elements(const hp_chunk_work *work) {
+static bool has_few_open_elements(const hp_chunk_result *work) {
   uint32_t count = work->log.segment_count;
   return count && work->log.segments[count - 1].open_elements.count <= MAX_OPEN_ELEMENTS;
 }

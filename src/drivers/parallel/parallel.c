@@ -17,7 +17,7 @@ static void merge_as_task(hp_job *job) {
 
 static void run_task(void *context, unsigned index) {
   if (index)
-    hp_team_work(context, index);
+    hp_team_run_thread(context, index);
   else
     merge_as_task(context);
 }
@@ -198,7 +198,7 @@ static void assign_chunks(hp_job *job) {
     return;
   }
   hp_speed_set(job);
-  hp_work_estimate *work = &job->team->work;
+  hp_cost_estimate *work = &job->team->work;
   bool has_estimate = atomic_load_explicit(&job->shared.is_estimated, memory_order_relaxed),
        estimates = estimates_work(job);
   job->division.divides_later = estimates && !has_estimate && job->division.threads == 2 && hp_is_pooled(job);
@@ -206,7 +206,7 @@ static void assign_chunks(hp_job *job) {
     hp_chunk_queue_give_all(queue);
     return;
   }
-  if (estimates && !has_estimate) hp_estimate_work(work, job->request.text, length);
+  if (estimates && !has_estimate) hp_estimate_cost(work, job->request.text, length);
   atomic_store_explicit(&job->shared.is_estimated, estimates, memory_order_relaxed);
   hp_chunk_queue_share(queue, estimates ? work : NULL, length);
 }

@@ -35,9 +35,9 @@ typedef struct opening {
 } opening;
 
 static hpar_status open_guarded(void *argument) {
-  const opening *opening = argument;
-  hp_job *job = opening->job;
-  hp_worker *worker = opening->worker;
+  const opening *of = argument;
+  hp_job *job = of->job;
+  hp_worker *worker = of->worker;
   hp_worker_open(worker, &job->request, &job->fragment);
   worker->cancelled = &job->queue->cancelled;
   worker->source = (hp_token_source){0};
@@ -57,8 +57,8 @@ static hpar_status open_guarded(void *argument) {
 /* Opens the worker on the thread that uses it, so that the memory is near that thread. Returns
  * false if memory is short. */
 static bool open_worker(hp_job *job, hp_worker *worker) {
-  opening opening = {job, worker};
-  return worker->is_open || hp_try(&worker->engine.unwind, open_guarded, &opening) == HPAR_OK;
+  opening of = {job, worker};
+  return worker->is_open || hp_try(&worker->engine.unwind, open_guarded, &of) == HPAR_OK;
 }
 
 /* Decides how many threads and workers the job has. Returns the number of workers. */
@@ -160,10 +160,10 @@ static bool extend_claim(void *context) {
 }
 
 /* Returns the work of a claimed chunk, or NULL if memory is short. */
-static hp_chunk_work *begin_work(hp_job *job, claim *claimed) {
+static hp_chunk_result *begin_work(hp_job *job, claim *claimed) {
   hp_chunk *c = hp_chunk_at(job->queue, claimed->chunk);
   if (!c->work) c->work = hp_worker_next_work(job->team->workers[claimed->thread]);
-  hp_chunk_work *work = c->work;
+  hp_chunk_result *work = c->work;
   if (!work) return NULL;
   work->cut = c->cut;
   work->limit = c->limit;
@@ -190,7 +190,7 @@ static void speculate(hp_job *job, unsigned thread, uint32_t chunk) {
   request.length = atomic_load_explicit(&job->shared.available, memory_order_acquire);
   note_first_start(job);
   claim claimed = {job, thread, chunk};
-  hp_chunk_work *work = begin_work(job, &claimed);
+  hp_chunk_result *work = begin_work(job, &claimed);
   if (work && open_worker(job, worker)) {
     hp_worker_parse(worker, &request, &job->plan, work);
   } else if (work) {
@@ -221,9 +221,9 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
 
 /* Estimates the work beside the merger, and claims the first chunk of the thread's part. */
 static uint32_t claim_first(hp_job *job, unsigned thread) {
-  hp_work_estimate *work = &job->team->work;
+  hp_cost_estimate *work = &job->team->work;
   hp_worker_call_progress_hook(HP_PROGRESS_OF_PARTS);
-  hp_estimate_work(work, job->request.text, job->request.length);
+  hp_estimate_cost(work, job->request.text, job->request.length);
   hp_worker_call_progress_hook(HP_PROGRESS_OF_PARTS);
   uint32_t chunk = hp_chunk_queue_take_part(job->queue, work);
   atomic_store_explicit(&job->shared.is_estimated, true, memory_order_release);
@@ -250,7 +250,7 @@ static void parse_chunks(hp_job *job, unsigned thread) {
   }
 }
 
-void hp_team_work(void *context, unsigned thread) {
+void hp_team_run_thread(void *context, unsigned thread) {
   hp_job *job = context;
   if (thread >= job->division.threads) {
     job->config.pairs->serve(job, thread - job->division.threads);
@@ -266,7 +266,7 @@ void hp_team_start_pool(hp_job *job) {
   if (hp_published_chunks(job->queue) < 2) return;
   job->pool_runs = true;
   hp_crew_start(job->team->crew, job->config.executor.bind,
-                job->division.has_pairs ? 2 * job->division.threads : job->division.threads, hp_team_work, job);
+                job->division.has_pairs ? 2 * job->division.threads : job->division.threads, hp_team_run_thread, job);
 }
 
 void hp_team_join_pool(hp_job *job) {

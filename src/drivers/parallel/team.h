@@ -197,7 +197,7 @@ typedef struct hp_team {
   unsigned worker_count;
   hp_part_state pairs, order, judge; /* of config.pairs, .order and .judge, between parses */
   hp_chunk_queue queue;
-  hp_work_estimate work;
+  hp_cost_estimate work;
   hp_cuts cuts;
   hp_prescan prescan;
   hp_event_count merger_event; /* a chunk is done */
@@ -224,7 +224,7 @@ bool hp_team_validate(hp_job *job, uint32_t from, uint32_t to);
 /* Parses a claimed chunk with the thread's worker. */
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk);
 /* Parses chunks until none is left. The function of every thread except thread 0. */
-void hp_team_work(void *job, unsigned thread);
+void hp_team_run_thread(void *job, unsigned thread);
 /* Starts the threads of the pool, unless they run or there is nothing to do. */
 void hp_team_start_pool(hp_job *job);
 /* Closes the queue. Waits until the threads of the pool have returned. */

@@ -236,8 +236,8 @@ unsigned hp_speed_threads(hp_team *team, const hp_executor *executor, const char
   const hp_processors *found = executor->bind ? hp_allowed_processors() : NULL;
   if (!found || !found->is_listed || !length) return threads;
   if (!ranges->capacity || ranges->of_thread[0].jobs < MIN_JOBS || !ranges->of_thread[0].measured) return threads;
-  hp_estimate_work(&team->work, text, length);
-  uint64_t alone_ns = hp_work_until(&team->work, length) * UNIT_NS / ranges->of_thread[0].measured;
+  hp_estimate_cost(&team->work, text, length);
+  uint64_t alone_ns = hp_cost_until(&team->work, length) * UNIT_NS / ranges->of_thread[0].measured;
   return hp_threads_that_save(found, threads, alone_ns);
 }
 
@@ -284,7 +284,7 @@ static void add_measurement(hp_work_range *range, uint64_t work, uint64_t nanose
 
 /* Sums the work of each thread in the finished job. */
 static void sum_work(const hp_job *job) {
-  const hp_work_estimate *estimate = &job->team->work;
+  const hp_cost_estimate *estimate = &job->team->work;
   hp_work_range *of_thread = job->queue->ranges.of_thread;
   uint32_t published = hp_published_chunks(job->queue);
   for (unsigned t = 0; t < job->division.threads; t++) of_thread[t].work = 0;
@@ -292,7 +292,7 @@ static void sum_work(const hp_job *job) {
     const hp_chunk *c = hp_chunk_at(job->queue, i);
     unsigned owner = atomic_load_explicit(&c->owner, memory_order_relaxed);
     if (c->limit <= c->cut) continue;
-    of_thread[owner ? owner - 1 : 0].work += hp_work_until(estimate, c->limit) - hp_work_until(estimate, c->cut);
+    of_thread[owner ? owner - 1 : 0].work += hp_cost_until(estimate, c->limit) - hp_cost_until(estimate, c->cut);
   }
 }
 

@@ -173,12 +173,12 @@ typedef struct word {
   size_t length;
 } word;
 
-static void add(word *word, char c) {
+static void add_letter(word *word, char c) {
   if (word->length < sizeof word->bytes) word->bytes[word->length++] = lower(c);
 }
 
 static void add_all(word *word, const char *at, const char *end) {
-  while (at < end) add(word, *at++);
+  while (at < end) add_letter(word, *at++);
 }
 
 static bool is(const word *word, const char *text) {
@@ -207,7 +207,7 @@ static bool next_attribute(scan *s, word *name, word *value) {
       break;
     }
     if (c == '/' || c == '>') return true;
-    if (name) add(name, c);
+    if (name) add_letter(name, c);
   }
   s->at++;
   skip_white(s);
@@ -220,7 +220,7 @@ static bool next_attribute(scan *s, word *name, word *value) {
     return stop;
   }
   for (; s->at < s->end && !hp_ascii_is_white(*s->at) && *s->at != '>'; s->at++)
-    if (value) add(value, *s->at);
+    if (value) add_letter(value, *s->at);
   return s->at < s->end;
 }
 

@@ -49,7 +49,7 @@ static unsigned encode(uint32_t code, char *bytes) {
   return 4;
 }
 
-static void report(hp_errors *errors, hp_error_code code, const char *at, const char *base) {
+static void report_reference_error(hp_errors *errors, hp_error_code code, const char *at, const char *base) {
   if (errors) hp_errors_add(errors, code, (size_t)(at - base));
 }
 
@@ -86,27 +86,27 @@ static hp_reference numeric(const char *p, const char *end, const char *base, hp
       if (code < 0x110000) code = code * 10 + (unsigned char)(*p - '0');
   }
   if (p == digits) {
-    report(errors, HP_ERROR_ABSENCE_OF_DIGITS, p, base);
+    report_reference_error(errors, HP_ERROR_ABSENCE_OF_DIGITS, p, base);
     return literal(p);
   }
   if (p < end && *p == ';')
     p++;
   else
-    report(errors, HP_ERROR_MISSING_SEMICOLON_AFTER_CHARACTER_REFERENCE, p, base);
+    report_reference_error(errors, HP_ERROR_MISSING_SEMICOLON_AFTER_CHARACTER_REFERENCE, p, base);
   //§ numeric-character-reference-end-state
   if (code == 0) {
-    report(errors, HP_ERROR_NULL_CHARACTER_REFERENCE, p, base);
+    report_reference_error(errors, HP_ERROR_NULL_CHARACTER_REFERENCE, p, base);
     code = 0xFFFD;
   } else if (code > 0x10FFFF) {
-    report(errors, HP_ERROR_CHARACTER_REFERENCE_OUTSIDE_UNICODE_RANGE, p, base);
+    report_reference_error(errors, HP_ERROR_CHARACTER_REFERENCE_OUTSIDE_UNICODE_RANGE, p, base);
     code = 0xFFFD;
   } else if (code >= 0xD800 && code < 0xE000) {
-    report(errors, HP_ERROR_SURROGATE_CHARACTER_REFERENCE, p, base);
+    report_reference_error(errors, HP_ERROR_SURROGATE_CHARACTER_REFERENCE, p, base);
     code = 0xFFFD;
   } else if ((code & 0xFFFE) == 0xFFFE || (code >= 0xFDD0 && code <= 0xFDEF)) {
-    report(errors, HP_ERROR_NONCHARACTER_CHARACTER_REFERENCE, p, base);
+    report_reference_error(errors, HP_ERROR_NONCHARACTER_CHARACTER_REFERENCE, p, base);
   } else if ((code < 0x20 && code != '\t' && code != '\n' && code != '\f') || (code >= 0x7F && code < 0xA0)) {
-    report(errors, HP_ERROR_CONTROL_CHARACTER_REFERENCE, p, base);
+    report_reference_error(errors, HP_ERROR_CONTROL_CHARACTER_REFERENCE, p, base);
     if (code >= 0x80 && windows_1252[code - 0x80]) code = windows_1252[code - 0x80];
   }
   hp_reference reference;
@@ -148,14 +148,15 @@ hp_reference hp_read_reference(const char *at, const char *end, bool in_attribut
       name += length;
       if (errors) {
         while (name < end && is_alphanumeric(*name)) name++;
-        if (name < end && *name == ';') report(errors, HP_ERROR_UNKNOWN_NAMED_CHARACTER_REFERENCE, name, base);
+        if (name < end && *name == ';')
+          report_reference_error(errors, HP_ERROR_UNKNOWN_NAMED_CHARACTER_REFERENCE, name, base);
       }
       return literal(name);
     }
     reference.end = name + known;
     if (in_attribute && reference.end < end && (*reference.end == '=' || is_alphanumeric(*reference.end)))
       return literal(reference.end);
-    report(errors, HP_ERROR_MISSING_SEMICOLON_AFTER_CHARACTER_REFERENCE, reference.end, base);
+    report_reference_error(errors, HP_ERROR_MISSING_SEMICOLON_AFTER_CHARACTER_REFERENCE, reference.end, base);
   }
   reference.length = entity->value_length;
   memcpy(reference.bytes, entity->value, sizeof entity->value);

@@ -8,17 +8,17 @@
 
 enum { SHARES = 16, LENGTH = 1 << 20 };
 
-static hp_work_estimate estimate_of(const buffer *text) {
-  hp_work_estimate estimate;
-  hp_estimate_work(&estimate, text->bytes, text->length);
+static hp_cost_estimate estimate_of(const buffer *text) {
+  hp_cost_estimate estimate;
+  hp_estimate_cost(&estimate, text->bytes, text->length);
   return estimate;
 }
 
 static void check_bounds(const buffer *text) {
-  hp_work_estimate estimate = estimate_of(text);
+  hp_cost_estimate estimate = estimate_of(text);
   size_t last = 0;
   for (uint32_t part = 0; part <= SHARES; part++) {
-    size_t place = hp_work_place(&estimate, part, SHARES);
+    size_t place = hp_cost_place(&estimate, part, SHARES);
     if (!CHECK(place >= last && place <= text->length)) return;
     last = place;
   }
@@ -33,9 +33,9 @@ static void check_equal_text(void) {
   for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
     buffer text = {0};
     append(&text, units[i], LENGTH);
-    hp_work_estimate estimate = estimate_of(&text);
+    hp_cost_estimate estimate = estimate_of(&text);
     for (uint32_t part = 1; part < SHARES; part++) {
-      size_t equal = text.length * part / SHARES, place = hp_work_place(&estimate, part, SHARES);
+      size_t equal = text.length * part / SHARES, place = hp_cost_place(&estimate, part, SHARES);
       size_t error = place > equal ? place - equal : equal - place;
       CHECK(error < text.length / SHARES / 4);
     }
@@ -49,8 +49,8 @@ static void check_uneven_text(void) {
     buffer text = {0};
     append(&text, tags_first ? "<p>text</p>" : "var x = 1;\n", LENGTH);
     append(&text, tags_first ? "var x = 1;\n" : "<p>text</p>", LENGTH);
-    hp_work_estimate estimate = estimate_of(&text);
-    size_t middle = hp_work_place(&estimate, 1, 2);
+    hp_cost_estimate estimate = estimate_of(&text);
+    size_t middle = hp_cost_place(&estimate, 1, 2);
     CHECK(tags_first ? middle < LENGTH * 3 / 4 : middle > LENGTH * 5 / 4);
     buffer_free(&text);
   }
