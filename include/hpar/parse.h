@@ -35,8 +35,8 @@ HPAR_BEGIN_C
 
 typedef enum hpar_mode {
   /* parallel from 256 KB on, or from 32 KB if the pool is awake; else sequential. It is sequential
-   * while a late thread is still in the parser's last parse, and for the next 16 to 256 parses
-   * after one that had no processor for long */
+   * while a late thread is still in the parser's last parse. If a thread of a parse had no
+   * processor for long, so are the next 16 to 256 parses */
   HPAR_MODE_AUTO = 0,
   HPAR_MODE_SEQUENTIAL, /* one thread */
   /* speculative workers and a merger, for any size of input. It waits for a late thread of the
@@ -269,8 +269,8 @@ HPAR_API hpar_document *hpar_parse_file(const char *path, const hpar_options *op
 
 /* Begins a feed into `document` and drops its earlier tree. After a failure there is no feed. */
 HPAR_API hpar_status hpar_parser_begin(hpar_parser *parser, const hpar_options *options, hpar_document *document);
-/* Feeds `length` bytes; 0: nothing happens. After a limit feed returns its status and ignores the
- * bytes. HPAR_ERROR_ARGUMENT without a change: there is no feed, or a pointer is NULL. After any
+/* Feeds `length` bytes, which may be 0. After a limit, feed ignores the bytes and returns its
+ * status. HPAR_ERROR_ARGUMENT without a change: there is no feed, or a pointer is NULL. After any
  * other failure the document is empty, and feed and finish return the same status again. They
  * return HPAR_ERROR_ARGUMENT if the caller used the document. */
 HPAR_API hpar_status hpar_parser_feed(hpar_parser *parser, const char *bytes, size_t length);

@@ -284,13 +284,13 @@ typedef struct hpar_study_stats {
   const char *strategy, *predictor, *mode_predictor, *cut_policy; /* NULL unless parallel */
   /* "chain" or "tree"; NULL unless parallel */
   const char *merge;
-  /* without chunk 0, here and below */
+  /* this and the next counts of chunks leave out chunk 0 */
   uint64_t chunks;
   /* that the merger parsed itself */
   uint64_t chunks_exact;
   uint64_t chunks_right_start; /* with a true start state */
   uint64_t chunks_right;       /* without a wrong assumption */
-  /* also without a hazard and a reparsed byte */
+  /* right, and without a hazard or a byte that the merger parsed again */
   uint64_t chunks_clean;
   uint64_t chunks_started_before_end; /* during the feeds */
   uint64_t log_entries;

@@ -93,7 +93,7 @@ enum { HP_EQUAL_SHIFT = 8, HP_MAX_EQUAL = 3 };
 
 enum { HP_TEXT_NODE_BYTES = offsetof(hp_node, text) + 2 * sizeof(uint32_t) };
 
-_Static_assert(sizeof(hp_node) == 32 && HP_TEXT_NODE_BYTES == 24, "memory for a byte of input");
+_Static_assert(sizeof(hp_node) == 32 && HP_TEXT_NODE_BYTES == 24, "a node has 32 bytes, a text node 24");
 
 static inline hp_node *hp_node_at(const char *base, hp_ref ref) { return (hp_node *)hp_at(base, ref); }
 

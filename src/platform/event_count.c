@@ -1,5 +1,3 @@
-#define _DEFAULT_SOURCE /* for syscall */
-
 #include "platform/event_count.h"
 
 #include "base/process.h"

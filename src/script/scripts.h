@@ -9,7 +9,7 @@
  * that of a parser whose input contains the written text. */
 
 #include "base/target.h"
-#include "tokenizer/state.h"
+#include "tokenizer/tokenizer.h"
 #include "tree/engine.h"
 
 #include <hpar/script.h>

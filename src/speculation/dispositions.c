@@ -77,7 +77,8 @@ static bool follows_open_p(const char *text, uint32_t offset) {
 /*** dispositions ***/
 
 static bool has(const hp_builder *b, hp_atom name) { return last_of(b, name) != 0; }
-/* Both only shorten links of the stack that are out of date. */
+/* The casts are safe: both queries change nothing but stale links of the stack, which they
+ * shorten. */
 static bool has_special(const hp_builder *b) { return special_barrier((hp_open_stack *)&b->stack) != 0; }
 static bool has_li_barrier(const hp_builder *b) { return li_barrier((hp_open_stack *)&b->stack) != 0; }
 static bool has_any_cell(const hp_builder *b) { return b->stack.last[HP_ATOM_TD] || b->stack.last[HP_ATOM_TH]; }

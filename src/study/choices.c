@@ -85,8 +85,8 @@ CHOICES(hp_predictor, predictor, predictors)
 
 /*** the insertion mode ***/
 
-/* HPar 4.2.2(b): Initial, so that html, head and body appear, and in body follows; here they are
- * not made, of course. */
+/* HPar 4.2.2(b) begins in "initial". Here, a worker begins in "before head", because it must not
+ * make html, head and body. */
 static void initial(const hp_predictor_input *input, hp_start_state *state) {
   (void)input;
   state->mode = HP_BEFORE_HEAD;

@@ -6,7 +6,7 @@
 
 #include "speculation/strategy.h"
 #include "study/cut_key.h"
-#include "tokenizer/state.h"
+#include "tokenizer/tokenizer.h"
 
 #include <hpar/study.h>
 

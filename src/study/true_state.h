@@ -3,7 +3,7 @@
 
 /* The sequential parser under observation, and its state at any place of a text. */
 
-#include "tokenizer/state.h"
+#include "tokenizer/tokenizer.h"
 #include "tree/engine.h"
 
 /* The state of the sequential parser at a place. It has only the top of the stack. */

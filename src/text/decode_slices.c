@@ -2,7 +2,7 @@
  * checkpoints; the slices are then moved together. A slice that is ASCII is not decoded: the source
  * is copied to its place, as soon as some other slice is not ASCII. */
 
-#include "text/decode_slices.h"
+#include "text/input.h"
 
 #include "base/memory.h"
 #include "text/encoding/decoder.h"

@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "platform/address_range.h"
-#include "text/decode_slices.h"
 #include "text/encoding/decoder.h"
 #include "text/position.h"
 #include "text/scan/scan.h"

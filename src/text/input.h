@@ -145,6 +145,14 @@ typedef struct hp_slice_executor { // value
   void *context;
 } hp_slice_executor;
 
+/* Does the same as hp_input_decode, in slices if the executor can run several at once. Requires:
+ * `encoding` is not UTF-8. `executor` may be NULL. */
+hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t length, const hp_encoding *encoding,
+                                const hp_slice_executor *executor);
+
+/* Returns the first place from `at` on whose byte is not ASCII, or `end`. */
+const char *hp_skip_ascii(const char *at, const char *end);
+
 enum { HP_DECODE_SLICES = 64 };
 
 /* The same for what hp_sniff has found; where that is nothing, `sniffed` is completed. */

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "text/decode_slices.h"
 #include "text/encoding/decoder.h"
+#include "text/input.h"
 #include "text/scan/scan.h"
 
 #include <hpar/parse.h>
@@ -119,7 +119,7 @@ static hpar_status put_replacement(hp_stream *s, int bytes) {
   return put(s, "\xEF\xBF\xBD", 3);
 }
 
-/* What was held back, and as much as belongs to it. */
+/* Adds the held bytes together with the rest of their sequence. */
 static hpar_status add_held(hp_stream *s, const char **at, const char *end, bool last) {
   unsigned before = s->held_count, count = before;
   const char *next = *at;

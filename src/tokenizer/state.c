@@ -1,6 +1,6 @@
 /* The state in which the input ends, and the text before the end of an unfinished run. */
 
-#include "tokenizer/state.h"
+#include "tokenizer/tokenizer.h"
 
 #include "base/bytes.h"
 #include "tokenizer/parts.h"

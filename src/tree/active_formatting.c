@@ -6,7 +6,7 @@
 
 /*** attributes ***/
 
-/* A search costs less than the table of places, up to so many attributes. */
+/* Up to this many attributes, a linear search costs less than the table of places. */
 enum { MAX_SEARCHED = 16 };
 
 /* Compares the attributes from `from` on, whose order differs, by the place of each name in `r`. */

@@ -264,7 +264,7 @@ typedef struct hp_select_walk {
 typedef struct hp_merged_attributes {
   uint8_t *marks; /* by atom: bit 0, html has this attribute; bit 1, body has it */
   uint32_t capacity;
-  /* bits of the elements whose attributes are marked; times 4: those whose block has grown */
+  /* bits as in `marks`: the elements that have marks; times 4: those whose block has grown */
   uint8_t targets;
 } hp_merged_attributes;
 

@@ -25,7 +25,7 @@ typedef struct hp_engine { // value
   hp_builder builder;
   hp_errors errors;
   uint64_t tokens;
-  uint64_t until_check; /* tokens before the limits are looked at: one, or more than there can be */
+  uint64_t until_check; /* tokens until the next check of limits: 1 with limits, else UINT64_MAX */
   unsigned until_clock; /* ... and the clock is */
   hp_limits limits;
   size_t retry; /* bytes of input without which the next token is known to be incomplete */
@@ -70,7 +70,7 @@ static inline size_t hp_retry(const hp_tokenizer *t) {
   return (size_t)(t->end - t->base) + (size_t)(t->end - t->at) / 2 + 16;
 }
 
-/* Returns true if the input that is there is known not to complete the next token. */
+/* Returns true if the available input cannot complete the next token. */
 static inline bool hp_engine_awaits_input(const hp_engine *engine) {
   const hp_tokenizer *t = &engine->tokenizer;
   return (size_t)(t->end - t->base) < engine->retry && !t->last;

@@ -151,8 +151,8 @@ static uint32_t claim_last_reserved(hp_chunk_queue *q) {
   return high - 1;
 }
 
-/* Returns the place where the lazily cut chunk begins. A long script has no cut. One search then serves
- * the claims of all chunks that begin in it. */
+/* Returns the place where the chunk begins, by a lazy cut. A long script has no cut. One search
+ * then serves the claims of all chunks that begin in it. */
 static uint32_t find_lazy_cut(hp_chunk_queue *q, uint32_t chunk) {
   uint64_t known = atomic_load_explicit(&q->known_cut, memory_order_relaxed);
   uint32_t first = (uint32_t)known, cut = (uint32_t)(known >> 32);

@@ -67,7 +67,7 @@ static void print_version(void) {
 int main(int count, char **arguments) {
   check_stack(); /* again, because not every C library calls it before */
   signal(SIGPIPE, SIG_IGN);
-  /* Ten million parse errors are lines too: both streams are buffered, and none but this thread
+  /* Both streams are fully buffered, because --errors can print millions of lines. No other thread
    * writes to them. */
   hp_open_standard_output();
   setvbuf(stdout, NULL, _IOFBF, 1 << 16);

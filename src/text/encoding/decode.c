@@ -371,7 +371,7 @@ enum { ISO_ASCII, ISO_ROMAN, ISO_KATAKANA, ISO_LEAD, ISO_TRAIL, ISO_ESCAPE_START
 
 static char *iso_2022_jp_byte(hp_decoder *d, byte b, char *out);
 
-/* What began with an escape is none: its bytes after that are read again. */
+/* The bytes are no escape sequence: ESC is an error, and those after it are read again. */
 static char *no_escape(hp_decoder *d, char *out) {
   d->iso.output = false;
   d->iso.state = d->iso.output_state;
@@ -518,7 +518,7 @@ static hpar_status flush(hp_decoder *d, const char *out, hp_decoder_sink sink, v
   return out > d->out ? sink(d->out, (size_t)(out - d->out), context) : HPAR_OK;
 }
 
-/* What waits, and enough of what has come to be done with it. */
+/* Completes the held sequence with the first new bytes. */
 static hpar_status finish_waiting(hp_decoder *d, const byte **at, const byte *end, bool last, hp_decoder_sink sink,
                                   void *context) {
   byte both[HP_DECODER_WAITING + 8];
