@@ -45,10 +45,10 @@ static void set_versions(hp_matching *s, uint32_t versions) {
   s->frames.capacity = (uint32_t)(bytes / s->frames.size);
 }
 
-void hp_matching_use_versions(hp_matching *s, uint32_t versions, hp_candidate_watch *watches,
+void hp_matching_use_versions(hp_matching *s, uint32_t versions, hp_candidate_log *candidate_logs,
                               const hp_unknown_counter *counter) {
   set_versions(s, versions);
-  s->watches = watches;
+  s->candidate_logs = candidate_logs;
   s->counter = *counter;
 }
 
@@ -60,9 +60,9 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_outline *outli
   set_versions(s, 1);
   memcpy(hp_matcher_accepting(&s->matcher), hp_matcher_accepting(&rules->matcher), s->matcher.words * sizeof *s->bits);
   s->matcher.types.slots = NULL;
-  s->matcher.watch = NULL;
+  s->matcher.log = NULL;
   s->matcher.document = NULL;
-  s->watches = NULL;
+  s->candidate_logs = NULL;
   s->counter = (hp_unknown_counter){0};
   s->holding = 0;
   s->outer = 0;
@@ -190,15 +190,15 @@ static bool accept_the_same(const hp_matching *s, const hp_bits *a, const hp_bit
 /* Returns true if the element matches in all versions. Sets `holding` if it matches the same rules
  * in some of them. Gives up if the versions differ in another way. */
 static bool compare_versions(hp_matching *s) {
-  hp_candidate_watch *first = &s->watches[0];
+  hp_candidate_log *first = &s->candidate_logs[0];
   const hp_bits *shown = NULL;
   uint32_t holding = 0;
   bool fits = true;
   for (uint32_t v = 0; v < s->versions; v++) {
-    const hp_candidate_watch *watch = &s->watches[v];
+    const hp_candidate_log *log = &s->candidate_logs[v];
     hp_bits *matched = hp_matched_in(s, v);
-    fits &= !watch->gives_up && watch->condition == first->condition &&
-            (!watch->condition || watch->reads_bit == first->reads_bit);
+    fits &=
+        !log->gives_up && log->condition == first->condition && (!log->condition || log->reads_bit == first->reads_bit);
     if (accepts_none(s, matched)) continue;
     if (shown) fits &= accept_the_same(s, shown, matched);
     if (!shown) s->matcher.matched = matched;
@@ -213,20 +213,20 @@ static bool compare_versions(hp_matching *s) {
 
 /* Matches the element in all versions. */
 static bool match_versions(hp_matching *s, uint32_t parent, const hp_subject *subject, uint32_t of_type) {
-  const bool is_child = s->watches[0].is_child;
+  const bool is_child = s->candidate_logs[0].is_child;
   for (uint32_t v = 0; v < s->versions; v++) {
-    hp_candidate_watch *watch = s->matcher.watch = &s->watches[v];
+    hp_candidate_log *log = s->matcher.log = &s->candidate_logs[v];
     s->matcher.matched = hp_matched_in(s, v);
-    watch->is_child = is_child;
-    watch->condition = 0;
-    watch->gives_up = false;
+    log->is_child = is_child;
+    log->condition = 0;
+    log->gives_up = false;
     match_in(s, hp_frame_version(s, parent, v), subject, of_type);
   }
-  s->matcher.watch = &s->watches[0];
+  s->matcher.log = &s->candidate_logs[0];
   s->matcher.matched = hp_matched_in(s, 0);
   /* The counters of a name have versions in the namespace of HTML only. */
   if (is_child && !subject->is_html && s->counter.period && s->counter.slot != HP_SELECT_NONE)
-    s->watches[0].gives_up = true;
+    s->candidate_logs[0].gives_up = true;
   return compare_versions(s);
 }
 
@@ -302,7 +302,7 @@ static inline __attribute__((always_inline)) void set_frame(hp_matching *s, uint
 
 /* Returns true if the last step was about the first version of a uniform frame. */
 static inline bool is_step_uniform(const hp_matching *s, uint32_t parent) {
-  return s->versions == 1 || (hp_frame_at(s, parent)->is_uniform && !s->watches[0].is_child);
+  return s->versions == 1 || (hp_frame_at(s, parent)->is_uniform && !s->candidate_logs[0].is_child);
 }
 
 /* Returns true if the element matched nothing, and its frame is that of its parent. */
@@ -375,11 +375,11 @@ static void open_frame(hp_matching *s, uint32_t parent, const hp_outline_inserti
   node->last = 0;
 }
 
-/* Prepares the watch of a worker for an element. */
-static void reset_watch(hp_matching *s, hp_ref parent) {
-  s->matcher.watch->is_child = s->outer && parent == s->outer;
-  s->matcher.watch->condition = 0;
-  s->matcher.watch->gives_up = false;
+/* Prepares the candidate log of a worker for an element. */
+static void reset_candidate_log(hp_matching *s, hp_ref parent) {
+  s->matcher.log->is_child = s->outer && parent == s->outer;
+  s->matcher.log->condition = 0;
+  s->matcher.log->gives_up = false;
   s->matcher.matched = hp_matched_in(s, 0);
   s->holding = 0;
 }
@@ -390,7 +390,7 @@ bool hp_matching_insert(hp_matching *s, const hp_outline_insertion *insertion, c
   const hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
   uint32_t of_type = hp_matcher_set(&s->matcher)->counts_types ? count_type(s, parent, node) : 0;
   s->matcher.base = (const char *)s->outline->slots;
-  if (s->matcher.watch) reset_watch(s, insertion->parent);
+  if (s->matcher.log) reset_candidate_log(s, insertion->parent);
   bool accepts = is_step_uniform(s, parent) ? match_in(s, hp_frame_at(s, parent), &subject, of_type)
                                             : match_versions(s, parent, &subject, of_type);
   if (!s->rules->needs_frames || !insertion->is_open) return accepts;

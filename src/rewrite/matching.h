@@ -59,11 +59,11 @@ typedef struct hp_matching {
   uint32_t versions; /* a worker matches under several hypotheses; otherwise 1 */
   hp_frame_pool frames;
   hp_type_counters types;
-  uint32_t holding;            /* versions in which the last element matches; 0: all or none */
-  hp_ref outer;                /* of a worker: the outer current node; 0: none */
-  size_t version_size;         /* of one version of a frame */
-  hp_unknown_counter counter;  /* period 0: the versions differ in their bits only */
-  hp_candidate_watch *watches; /* by version; NULL unless there are several */
+  uint32_t holding;                 /* versions in which the last element matches; 0: all or none */
+  hp_ref outer;                     /* of a worker: the outer current node; 0: none */
+  size_t version_size;              /* of one version of a frame */
+  hp_unknown_counter counter;       /* period 0: the versions differ in their bits only */
+  hp_candidate_log *candidate_logs; /* by version; NULL unless there are several */
   hp_unwind *unwind;
 } hp_matching;
 
@@ -86,8 +86,8 @@ void hp_matching_free_frame(hp_matching *matching, hp_ref node);
 void hp_matching_retire(hp_matching *matching, uint32_t rule);
 
 /* A worker matches each element in `versions` frames. All that follows for one frame of it then
- * holds for a sequence of such frames. `watches` has one for each version. */
-void hp_matching_use_versions(hp_matching *matching, uint32_t versions, hp_candidate_watch *watches,
+ * holds for a sequence of such frames. `candidate_logs` has one for each version. */
+void hp_matching_use_versions(hp_matching *matching, uint32_t versions, hp_candidate_log *candidate_logs,
                               const hp_unknown_counter *counter);
 /* Drops all frames. The outer current node has the frame with these near and heir bits (select/
  * match.h), and no children so far. `bits` has them for each version. */

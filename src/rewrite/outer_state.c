@@ -226,21 +226,21 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   for (uint32_t v = 0; v < p->versions; v++)
     memcpy(p->frame.later + 2 * v * words, p->frame.predicted + 2 * (v / period) * words, 2 * words * sizeof *bits);
   for (uint32_t v = 0; v < p->versions; v++)
-    p->watches[v] = (hp_candidate_watch){.near = p->frame.read,
-                                         .heir = p->frame.read + words,
-                                         .learned = p->frame.later + 2 * v * words,
-                                         .after_near = near,
-                                         .after_heir = heir,
-                                         .after_next = next,
-                                         .resolvable = resolvable,
-                                         .counting = counts && !knows_counts ? counting : NULL,
-                                         .knows_counts = knows_counts,
-                                         .earlier = counts_children ? counter.first + v % period : 0,
-                                         .own_later = r->rules->skips_tags ? NULL : own_later + v * words,
-                                         .unknown = unknown,
-                                         .maybe = maybe};
-  hp_matching_use_versions(&r->matching, p->versions, p->watches, &counter);
-  r->matching.matcher.watch = &p->watches[0];
+    p->candidate_logs[v] = (hp_candidate_log){.near = p->frame.read,
+                                              .heir = p->frame.read + words,
+                                              .learned = p->frame.later + 2 * v * words,
+                                              .after_near = near,
+                                              .after_heir = heir,
+                                              .after_next = next,
+                                              .resolvable = resolvable,
+                                              .counting = counts && !knows_counts ? counting : NULL,
+                                              .knows_counts = knows_counts,
+                                              .earlier = counts_children ? counter.first + v % period : 0,
+                                              .own_later = r->rules->skips_tags ? NULL : own_later + v * words,
+                                              .unknown = unknown,
+                                              .maybe = maybe};
+  hp_matching_use_versions(&r->matching, p->versions, p->candidate_logs, &counter);
+  r->matching.matcher.log = &p->candidate_logs[0];
   p->log->versions = p->versions;
   p->log->counter = counter;
 }
@@ -340,7 +340,7 @@ void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits
     frame = hp_matching_frame_with(s, bits, &has_child);
     share_child(s, bits);
   } else {
-    frame = make_outer_frame(s, bits, s->matcher.watch->after_next);
+    frame = make_outer_frame(s, bits, s->matcher.log->after_next);
   }
   hp_node *node = hp_outline_node(s->outline, outer);
   node->next = frame;

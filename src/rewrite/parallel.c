@@ -39,7 +39,7 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
     hp_rewrite_team_begin(t, r);
     hpar_status status = hp_rewrite_team_run(t);
     r->window.limit = NULL;
-    r->matching.matcher.watch = NULL;
+    r->matching.matcher.log = NULL;
     t->counters.chunks += t->chunks.number;
     t->counters.skipped_chunks += t->chunks.skipped;
     if (r->parallel.trace) r->parallel.trace->report(r->parallel.trace);

@@ -101,12 +101,12 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   hp_matcher *m = &r->matching.matcher;
-  const uint32_t instruction = m->watch->condition - 1, holding = r->matching.holding;
-  const uint32_t test = holding ? 0 : m->watch->test;
+  const uint32_t instruction = m->log->condition - 1, holding = r->matching.holding;
+  const uint32_t test = holding ? 0 : m->log->test;
   const uint64_t matches = r->stats.matches, edits = r->edits.total;
   const hp_node *node = hp_outline_node(&r->outline, insertion->node);
   bool is_known = !test || node->name < HP_KNOWN_ATOMS + r->names.fixed->count;
-  if (r->edits.mute_depth || m->watch->gives_up || !is_known || (holding && !edits_only_attributes(r))) {
+  if (r->edits.mute_depth || m->log->gives_up || !is_known || (holding && !edits_only_attributes(r))) {
     hp_speculation_give_up(r);
     return;
   }
@@ -114,10 +114,10 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   hp_grow(&log->conditions.items, &log->conditions.capacity, (size_t)log->conditions.count + 1, &r->unwind);
   hp_speculation_apply_edits(r, r->token.start);
   p->joined_piece = log->pieces.count;
-  hp_rewrite_condition condition = {.instruction = !holding && m->watch->reads_bit ? instruction : UINT32_MAX,
+  hp_rewrite_condition condition = {.instruction = !holding && m->log->reads_bit ? instruction : UINT32_MAX,
                                     .versions = holding,
                                     .test = test,
-                                    .index = m->watch->index,
+                                    .index = m->log->index,
                                     .ns = node->ns,
                                     .name = node->name,
                                     .piece = log->pieces.count,
@@ -165,10 +165,10 @@ static void begin_frames(hpar_rewriter *r) {
   memcpy(p->frame.predicted, p->frame.knows_next ? p->frame.next : p->frame.later,
          2 * p->versions * words * sizeof *p->frame.memory);
   for (uint32_t v = 0; v < p->versions; v++) {
-    hp_bits *near = p->frame.predicted + 2 * v * words, *own_later = p->watches[v].own_later;
+    hp_bits *near = p->frame.predicted + 2 * v * words, *own_later = p->candidate_logs[v].own_later;
     for (size_t w = 0; w < words && !p->frame.knows_next; w++) near[w] = (near[w] & ~known[w]) | values[w];
     if (own_later) memset(own_later, 0, words * sizeof *own_later);
-    p->watches[v].min_children = 0;
+    p->candidate_logs[v].min_children = 0;
   }
   p->frame.knows_next = false;
   memset(p->frame.read, 0, 2 * words * sizeof *p->frame.read);
@@ -258,7 +258,7 @@ static void save_outer_frame(hpar_rewriter *r) {
   save_frame(r, outer->next);
   for (uint32_t v = 0; v < p->versions; v++) {
     hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits.items + place) + v * r->matching.version_size);
-    memcpy(saved->bits + 3 * (size_t)words, p->watches[v].own_later, words * sizeof *p->frame.memory);
+    memcpy(saved->bits + 3 * (size_t)words, p->candidate_logs[v].own_later, words * sizeof *p->frame.memory);
     hp_matching_forget_counter(&r->matching, saved, v);
   }
   save_types(r, outer->next, UINT32_MAX);
@@ -285,7 +285,8 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
       hp_matching_copy_bits(&r->matching, frame, hp_speculation_add_bits(r, 2 * r->matching.versions * words));
   }
   for (uint32_t v = 0; v < p->versions; v++)
-    if (p->watches[v].min_children > p->now.min_children) p->now.min_children = p->watches[v].min_children;
+    if (p->candidate_logs[v].min_children > p->now.min_children)
+      p->now.min_children = p->candidate_logs[v].min_children;
 }
 
 /* Moves the records of the saved entries to the log. */

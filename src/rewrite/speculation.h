@@ -175,7 +175,7 @@ typedef struct hp_speculation {
   uint8_t next_mode, next_ns;
   hp_predicted_frame frame;
   uint32_t versions; /* hypotheses about the outer frame */
-  hp_candidate_watch watches[HP_MAX_VERSIONS];
+  hp_candidate_log candidate_logs[HP_MAX_VERSIONS];
   uint64_t min_limit; /* see hp_rule_needs_merger */
   hp_bits *uncounted; /* instructions that need numbers of children, and cannot be conditions */
   hp_bits *deferring; /* instructions that accept for rules of the merger; NULL: none */
@@ -285,11 +285,11 @@ void hp_speculation_take_text(hpar_rewriter *rewriter, hp_outline_text kind);
 void hp_speculation_note_found(hpar_rewriter *rewriter, uint32_t rule);
 /* Returns true if the match of the last element is a condition of the outer current node. */
 static inline bool hp_speculation_has_condition(const hpar_rewriter *r) {
-  const hp_candidate_watch *watch = r->matching.matcher.watch;
-  return watch && (watch->condition || watch->gives_up || r->matching.holding);
+  const hp_candidate_log *log = r->matching.matcher.log;
+  return log && (log->condition || log->gives_up || r->matching.holding);
 }
-/* Writes the edits of the tag whose element matches under the `condition` of the matcher's watch,
- * or in the `holding` versions. */
+/* Writes the edits of the tag whose element matches under the `condition` of the matcher's log, or
+ * in the `holding` versions. */
 void hp_speculation_write_conditionally(hpar_rewriter *worker, const hp_outline_insertion *insertion, bool has_tag);
 /* Returns true if the worker may run the rule for an element that matches, and notes the match.
  * Otherwise the segment is unusable. */

@@ -149,8 +149,8 @@ static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
   if (t->learning.is_exact) hp_rewriter_guess_heir(r, after + t->words, &t->learning.lessons);
   t->learning.has_guesses = t->learning.lessons.count != 0;
   t->learning.chunks_with_alternatives = t->learning.is_exact ? FIRST_CHUNKS : 0;
-  t->learning.watch =
-      (hp_candidate_watch){.learned = t->learning.near, .after_near = after, .after_heir = after + t->words};
+  t->learning.log =
+      (hp_candidate_log){.learned = t->learning.near, .after_near = after, .after_heir = after + t->words};
 }
 
 bool hp_rewrite_team_prepare(hpar_rewriter *r) {
@@ -185,7 +185,7 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
                                     .retired = t->published.retired};
   hp_prescan_begin(&t->prescan);
   t->quirks = r->outline.quirks;
-  if (t->words) r->matching.matcher.watch = &t->learning.watch;
+  if (t->words) r->matching.matcher.log = &t->learning.log;
   for (uint32_t i = 0; i < t->slot_count; i++) hp_unit_free(&t->slots[i].state);
   t->is_past_begin = false;
   t->exact.ns = t->exact.bytes = 0;

@@ -120,11 +120,11 @@ typedef struct hp_published {
 
 /* What the merger learns for the predictions of later chunks. */
 typedef struct hp_learning {
-  /* the near bits of `prediction`; two sets of `watch`; the lessons; a set */
+  /* the near bits of `prediction`; two sets of `log`; the lessons; a set */
   hp_bits *near;
   hp_rewrite_lessons lessons;
   hp_bits *scopes; /* of `lessons` */
-  hp_candidate_watch watch;
+  hp_candidate_log log;
   bool has_guesses; /* the lessons are guesses */
   bool is_exact;    /* also from chunks that the merger rewrites: versions cost little */
   /* so many chunks have alternatives after the last one that needed them */

@@ -48,7 +48,7 @@ typedef struct hp_bound_name {
  * then `condition` is its number, plus 1. It is not in `matched`. Otherwise the near bits are
  * noted. `gives_up` is set if an instruction then still depends on the number of children. Other
  * instructions assume that they come after the first children, as most children do. */
-typedef struct hp_candidate_watch { // value
+typedef struct hp_candidate_log { // value
   /* the noted candidates that near or heir bits activate; NULL: no frame has unknown bits */
   hp_bits *near, *heir;
   hp_bits *learned; /* by candidate: the near bit of the last parent with known bits */
@@ -67,7 +67,7 @@ typedef struct hp_candidate_watch { // value
   bool assumes;          /* scratch: the tested instruction is not in `resolvable` */
   uint32_t min_children; /* the assumed number of earlier children */
   bool is_child;         /* the parent is the element with unknown bits */
-} hp_candidate_watch;
+} hp_candidate_log;
 
 /* The instructions that a name or an attribute makes candidates. */
 typedef struct hp_candidate_index {
@@ -114,7 +114,7 @@ typedef struct hp_matcher {
   hp_bits *active;                  /* scratch of a step */
   const hp_bits *ahead;             /* look-ahead tests that hold; NULL: none does */
   const struct hp_checked *checked; /* NULL, as in a stream: attributes decide */
-  hp_candidate_watch *watch;        /* NULL: none */
+  hp_candidate_log *log;            /* NULL: none */
   hp_type_counts types;
 } hp_matcher;
 
@@ -233,9 +233,9 @@ bool hp_has_word(const char *value, size_t length, const char *word, size_t word
 /* Returns true if the compound holds. `parent` may be NULL in a reverse walk. */
 bool hp_compound_holds(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject, const hp_frame *parent);
 /* Whether a compound holds for a child of an element that may have earlier children. */
-typedef enum hp_tri { HP_NO, HP_YES, HP_MAYBE } hp_tri;
-hp_tri hp_compound_may_hold(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject,
-                            const hp_frame *parent);
+typedef enum hp_tristate { HP_NO, HP_YES, HP_MAYBE } hp_tristate;
+hp_tristate hp_compound_may_hold(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject,
+                                 const hp_frame *parent);
 /* Returns true for a test that counts siblings. */
 static inline bool hp_test_counts(const hp_test *test) {
   return test->kind >= HP_TEST_NTH_CHILD && test->kind <= HP_TEST_NTH_CHILD_OF;

@@ -445,27 +445,26 @@ bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
 }
 
 static __attribute__((noinline)) void note_candidates(const hp_matcher *m, const hp_frame *parent) {
-  hp_candidate_watch *watch = m->watch;
+  hp_candidate_log *log = m->log;
   const uint32_t words = m->words;
   const hp_bits *child = parent->bits, *next = child + 2 * (size_t)words, *later = next + words;
   for (uint32_t w = 0; w < words; w++) {
-    hp_bits candidates = m->active[w] & ~m->sets.entries[w], near = candidates & watch->after_near[w];
-    if (watch->heir) watch->heir[w] |= candidates & watch->after_heir[w];
-    if (!watch->is_child) {
-      watch->learned[w] = (watch->learned[w] & ~near) | ((child[w] | next[w] | later[w]) & near);
+    hp_bits candidates = m->active[w] & ~m->sets.entries[w], near = candidates & log->after_near[w];
+    if (log->heir) log->heir[w] |= candidates & log->after_heir[w];
+    if (!log->is_child) {
+      log->learned[w] = (log->learned[w] & ~near) | ((child[w] | next[w] | later[w]) & near);
       continue;
     }
-    if (watch->own_later)
-      near &= ~(watch->own_later[w] | (parent->children > 1 + watch->earlier ? watch->after_next[w] : 0));
-    watch->unknown[w] = near;
+    if (log->own_later) near &= ~(log->own_later[w] | (parent->children > 1 + log->earlier ? log->after_next[w] : 0));
+    log->unknown[w] = near;
   }
 }
 
 /* Does the same for a set of one word that looks at no siblings. The parent has known bits. */
-static inline void note_word(hp_candidate_watch *watch, hp_bits candidates, hp_bits child) {
-  const hp_bits near = candidates & *watch->after_near;
-  if (watch->heir) *watch->heir |= candidates & *watch->after_heir;
-  *watch->learned = (*watch->learned & ~near) | (child & near);
+static inline void note_word(hp_candidate_log *log, hp_bits candidates, hp_bits child) {
+  const hp_bits near = candidates & *log->after_near;
+  if (log->heir) *log->heir |= candidates & *log->after_heir;
+  *log->learned = (*log->learned & ~near) | (child & near);
 }
 
 /* Keeps the candidates that the frame activates, or that `unknown` has. It may be NULL. */
@@ -481,16 +480,16 @@ static void keep_active(hp_matcher *m, const hp_frame *parent, const hp_bits *un
  * that depend on the number of earlier children, go to `maybe`. `unknown` may be NULL. Returns the
  * number of instructions in `maybe`. */
 static uint32_t test_unknown(hp_matcher *m, const hp_frame *parent, const hp_subject *s, const hp_bits *unknown) {
-  hp_bits *maybe = m->watch->maybe;
+  hp_bits *maybe = m->log->maybe;
   uint32_t count = 0;
   for (uint32_t w = 0; w < m->words; w++) m->matched[w] = maybe[w] = 0;
   for (uint32_t w = 0; w < m->words; w++) {
     for (hp_bits left = m->active[w]; left; left &= left - 1) {
       uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(left);
-      m->watch->assumes = !hp_bit_is_set(m->watch->resolvable, i);
-      hp_tri holds = hp_bit_is_set(m->sets.sure, i)
-                         ? HP_YES
-                         : hp_compound_may_hold(m, m->set->instructions[i].compound, s, parent);
+      m->log->assumes = !hp_bit_is_set(m->log->resolvable, i);
+      hp_tristate holds = hp_bit_is_set(m->sets.sure, i)
+                              ? HP_YES
+                              : hp_compound_may_hold(m, m->set->instructions[i].compound, s, parent);
       if (holds == HP_NO) continue;
       bool is_certain = holds == HP_YES && !(unknown && hp_bit_is_set(unknown, i));
       hp_set_bit(is_certain ? m->matched : maybe, i);
@@ -520,51 +519,51 @@ static bool accepts_any(const hp_matcher *m) {
 
 /* Makes a condition of the only instruction in `maybe`. Returns false if it can be none. */
 static bool make_condition(const hp_matcher *m, const hp_subject *s, const hp_frame *parent, bool reads_bit) {
-  hp_candidate_watch *watch = m->watch;
+  hp_candidate_log *log = m->log;
   uint32_t w = 0;
-  while (!watch->maybe[w]) w++;
-  uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(watch->maybe[w]);
-  if (!hp_bit_is_set(watch->resolvable, i) || accepts_any(m)) return false;
-  watch->reads_bit = reads_bit && hp_bit_is_set(watch->unknown, i);
-  watch->test = 0;
+  while (!log->maybe[w]) w++;
+  uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(log->maybe[w]);
+  if (!hp_bit_is_set(log->resolvable, i) || accepts_any(m)) return false;
+  log->reads_bit = reads_bit && hp_bit_is_set(log->unknown, i);
+  log->test = 0;
   uint32_t first = m->set->compounds[m->set->instructions[i].compound].first_test;
-  bool counts = watch->counting && hp_bit_is_set(watch->counting, i);
+  bool counts = log->counting && hp_bit_is_set(log->counting, i);
   for (uint32_t t = first; counts && t != HP_SELECT_NONE; t = m->set->tests[t].next) {
     const hp_test *test = &m->set->tests[t];
     if (!hp_test_counts(test)) continue;
-    watch->test = t + 1;
-    watch->index = test->kind == HP_TEST_NTH_CHILD     ? parent->children
-                   : test->kind == HP_TEST_NTH_OF_TYPE ? parent->of_type
-                                                       : hp_counter(m, parent, test->slot + hp_namespace_index(s));
+    log->test = t + 1;
+    log->index = test->kind == HP_TEST_NTH_CHILD     ? parent->children
+                 : test->kind == HP_TEST_NTH_OF_TYPE ? parent->of_type
+                                                     : hp_counter(m, parent, test->slot + hp_namespace_index(s));
   }
-  watch->condition = i + 1;
+  log->condition = i + 1;
   return true;
 }
 
 /* Matches a child of the element with unknown bits. Tests the candidates of all these bits first:
  * most compounds do not hold. */
 static __attribute__((noinline)) bool match_unknown(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
-  hp_candidate_watch *watch = m->watch;
+  hp_candidate_log *log = m->log;
   bool has_unknown = false, has_counting = false;
   for (uint32_t w = 0; w < m->words; w++) {
-    has_unknown |= watch->unknown[w] != 0;
-    has_counting |= watch->counting && m->active[w] & watch->counting[w];
+    has_unknown |= log->unknown[w] != 0;
+    has_counting |= log->counting && m->active[w] & log->counting[w];
   }
-  keep_active(m, parent, watch->unknown);
+  keep_active(m, parent, log->unknown);
   if (!has_unknown && !has_counting) return hp_matcher_test(m, parent, s);
-  uint32_t count = test_unknown(m, parent, s, watch->unknown);
+  uint32_t count = test_unknown(m, parent, s, log->unknown);
   if (count != 1 || !make_condition(m, s, parent, true)) {
     if (count && has_unknown) {
-      for (uint32_t w = 0; w < m->words; w++) watch->near[w] |= watch->unknown[w];
+      for (uint32_t w = 0; w < m->words; w++) log->near[w] |= log->unknown[w];
       find_candidates(m, m->active, s);
       keep_active(m, parent, NULL);
       count = test_unknown(m, parent, s, NULL);
     }
-    if (count) watch->gives_up = count != 1 || !make_condition(m, s, parent, false);
+    if (count) log->gives_up = count != 1 || !make_condition(m, s, parent, false);
   }
   count_matched(m, parent, s);
   /* The counting instruction of the condition's name has matched. */
-  if (watch->test && watch->condition && m->set->tests[watch->test - 1].kind == HP_TEST_NTH_OF_NAME) watch->index++;
+  if (log->test && log->condition && m->set->tests[log->test - 1].kind == HP_TEST_NTH_OF_NAME) log->index++;
   return accepts_any(m);
 }
 
@@ -576,12 +575,12 @@ static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   if (row) candidates |= m->index.rows[row];
   *m->active = candidates;
   if (s->attributes && m->index.reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
-  if (m->watch && (*m->active & ~*m->sets.entries || m->watch->counting)) {
-    if (m->watch->is_child) {
+  if (m->log && (*m->active & ~*m->sets.entries || m->log->counting)) {
+    if (m->log->is_child) {
       note_candidates(m, parent);
       return match_unknown(m, parent, s);
     }
-    note_word(m->watch, *m->active & ~*m->sets.entries, *parent->bits);
+    note_word(m->log, *m->active & ~*m->sets.entries, *parent->bits);
   }
   *m->active &= *m->sets.entries | parent->bits[0] | parent->bits[1];
   if (*m->active & ~*m->sets.sure) return hp_matcher_test(m, parent, s);
@@ -601,8 +600,8 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   }
   find_candidates(m, m->active, s);
   hp_bits any = 0;
-  bool accepted = false, is_unknown = m->watch && m->watch->is_child;
-  if (m->watch) note_candidates(m, parent);
+  bool accepted = false, is_unknown = m->log && m->log->is_child;
+  if (m->log) note_candidates(m, parent);
   if (is_unknown) {
     any = 1;
     accepted = match_unknown(m, parent, s);
@@ -619,7 +618,7 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   if (any) {
     add_successors(m, HP_COMBINATOR_NEXT, next);
     add_successors(m, HP_COMBINATOR_LATER, later);
-    if (is_unknown) add_successors(m, HP_COMBINATOR_LATER, m->watch->own_later);
+    if (is_unknown) add_successors(m, HP_COMBINATOR_LATER, m->log->own_later);
   }
   return accepted;
 }

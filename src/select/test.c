@@ -348,47 +348,51 @@ bool hp_compound_holds(const hp_matcher *m, uint32_t index, const hp_subject *s,
 /*** unknown numbers of earlier siblings ***/
 
 /* Returns NO if the number of children is at least `least` and excludes the test. */
-static hp_tri may_count(const hp_test *test, uint32_t least) {
+static hp_tristate may_count(const hp_test *test, uint32_t least) {
   return test->a <= 0 && (int64_t)least > test->b ? HP_NO : HP_MAYBE;
 }
 
 /* The same for all children. Assumes that there are enough earlier ones. */
-static hp_tri may_count_children(const hp_matcher *m, const hp_test *test, uint32_t least) {
-  hp_candidate_watch *watch = m->watch;
-  hp_tri holds = may_count(test, least);
-  if (holds == HP_NO || test->a > 0 || !watch->assumes) return holds;
+static hp_tristate may_count_children(const hp_matcher *m, const hp_test *test, uint32_t least) {
+  hp_candidate_log *log = m->log;
+  hp_tristate holds = may_count(test, least);
+  if (holds == HP_NO || test->a > 0 || !log->assumes) return holds;
   uint32_t earlier = (uint32_t)test->b + 1 - least;
-  if (earlier > watch->min_children) watch->min_children = earlier;
+  if (earlier > log->min_children) log->min_children = earlier;
   return HP_NO;
 }
 
-static hp_tri bit_may_hold(const hp_matcher *m, uint32_t instruction) {
-  if (hp_bit_is_set(m->watch->maybe, instruction)) return HP_MAYBE;
+static hp_tristate bit_may_hold(const hp_matcher *m, uint32_t instruction) {
+  if (hp_bit_is_set(m->log->maybe, instruction)) return HP_MAYBE;
   return hp_bit_is_set(m->matched, instruction) ? HP_YES : HP_NO;
 }
 
-static hp_tri choices_may_hold(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
-  hp_tri result = HP_NO;
+static hp_tristate choices_may_hold(const hp_matcher *m, const hp_test *test, const hp_subject *s,
+                                    const hp_frame *parent) {
+  hp_tristate result = HP_NO;
   for (uint32_t i = test->first; i < test->first + test->count; i++) {
     hp_choice choice = m->set->choices[i];
-    hp_tri holds = choice.is_complex ? bit_may_hold(m, choice.index) : hp_compound_may_hold(m, choice.index, s, parent);
+    hp_tristate holds =
+        choice.is_complex ? bit_may_hold(m, choice.index) : hp_compound_may_hold(m, choice.index, s, parent);
     if (holds == HP_YES) return HP_YES;
     if (holds == HP_MAYBE) result = HP_MAYBE;
   }
   return result;
 }
 
-static hp_tri tri_of(bool holds) { return holds ? HP_YES : HP_NO; }
+static hp_tristate tri_of(bool holds) { return holds ? HP_YES : HP_NO; }
 
 /* The same if the numbers of children are known. The counter of a name does not include the element
  * yet. */
-static hp_tri known_count_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
+static hp_tristate known_count_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s,
+                                     const hp_frame *parent) {
   if (test->kind != HP_TEST_NTH_OF_NAME) return tri_of(test_holds(m, test, s, parent));
   return tri_of(hp_nth_holds(test->a, test->b, hp_counter(m, parent, test->slot + hp_namespace_index(s)) + 1));
 }
 
-static hp_tri test_may_hold(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
-  if (m->watch->knows_counts && hp_test_counts(test)) return known_count_holds(m, test, s, parent);
+static hp_tristate test_may_hold(const hp_matcher *m, const hp_test *test, const hp_subject *s,
+                                 const hp_frame *parent) {
+  if (m->log->knows_counts && hp_test_counts(test)) return known_count_holds(m, test, s, parent);
   switch ((hp_test_kind)test->kind) {
     case HP_TEST_NTH_CHILD: return may_count_children(m, test, parent->children);
     case HP_TEST_NTH_OF_TYPE: return may_count(test, parent->of_type);
@@ -400,13 +404,13 @@ static hp_tri test_may_hold(const hp_matcher *m, const hp_test *test, const hp_s
   }
 }
 
-hp_tri hp_compound_may_hold(const hp_matcher *m, uint32_t index, const hp_subject *s, const hp_frame *parent) {
+hp_tristate hp_compound_may_hold(const hp_matcher *m, uint32_t index, const hp_subject *s, const hp_frame *parent) {
   const hp_compound *compound = &m->set->compounds[index];
-  hp_tri result = HP_YES;
+  hp_tristate result = HP_YES;
   if (!type_holds(m, compound, s)) return HP_NO;
   for (uint32_t i = compound->first_test; i != HP_SELECT_NONE; i = m->set->tests[i].next) {
     const hp_test *test = &m->set->tests[i];
-    hp_tri holds = test_may_hold(m, test, s, parent);
+    hp_tristate holds = test_may_hold(m, test, s, parent);
     if (holds == HP_MAYBE)
       result = HP_MAYBE;
     else if ((holds == HP_YES) == test->negated)
