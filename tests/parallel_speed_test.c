@@ -222,6 +222,10 @@ static void check_taken_part(void) {
   hp_cost_estimate work;
   hp_estimate_cost(&work, text.bytes, text.length);
   hp_chunk_queue_reset(&queue);
+  atomic_store(&queue.closed, true);
+  CHECK(hp_chunk_queue_is_finished(&queue));
+  hp_chunk_queue_reset(&queue); /* of the next job, which publishes chunks later */
+  CHECK(!hp_chunk_queue_is_finished(&queue));
   queue.by_range = true;
   if (CHECK_EQ(hp_work_ranges_open(&queue.ranges, 2), HPAR_OK) && CHECK(hp_chunk_queue_divide(&queue, &cuts))) {
     hp_chunk_queue_give_all(&queue);
