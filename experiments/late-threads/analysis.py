@@ -143,7 +143,7 @@ def excesses(record, over):
 
 
 def user_table(records):
-    table = Table("late-users", "Calls whose second thread sleeps for 20 ms, by user of threads",
+    table = Table("late-users", "Calls whose second thread sleeps for 10 ms, by user of threads",
                   ["user", "may leave a thread", "places", "at most 0.5 ms after one or two threads, %", "after two threads, %",
                    "median, ms", "95th percentile, ms", "longest, ms", "load"],
                   "The time after the slower one of two calls without a sleep: on one thread and on two. The load is that of the machine, "

@@ -26,7 +26,7 @@
 enum {
   WARM_RUNS = 9,
   TRIES = 3,
-  SLEEP_NS = 20000000,
+  SLEEP_NS = 10000000,
   BATCH = 256,
   BATCH_BYTES = 8 << 10,
   COPIES = 25,
