@@ -9,9 +9,11 @@ import sys
 import unittest
 
 
-# Another library leaves references, without hpar as well.
-LISTED = {"test_values.Tables.test_numpy": "numpy", "test_extended.Values.test_against_parsel": "lxml",
-          "test_arguments.Trees.test_comments_and_instructions": "lxml"}
+# Why tests may leave references: lxml, numpy and pandas do so without hpar as well, and the module keeps up to 256
+# expressions.
+LISTED = {"test_arguments.Trees.test_comments_and_instructions": "lxml", "test_calls.Methods.test_calls": "numpy, pandas",
+          "test_extended.Values.test_against_parsel": "lxml", "test_values.Tables.test_numpy": "numpy",
+          "test_xpath.Calls.test_objects": "expressions", "test_xpath_lxml": "lxml"}
 
 
 def tests_of(suite):
@@ -42,7 +44,7 @@ def main():
     for test in tests_of(suite):
         growth, passed = growth_of(test)
         count += 1
-        if (growth > 0 and test.id() not in LISTED) or not passed:
+        if (growth > 0 and not test.id().startswith(tuple(LISTED))) or not passed:
             wrong += 1
             print(f"{test.id()}: {growth} references a round{'' if passed else ', failed'}", flush=True)
     print(f"{count - wrong} passed, {wrong} failed")
