@@ -32,13 +32,14 @@ static PyObject *new_selector(hp_py_state *state, PyObject *text) {
   Py_ssize_t length;
   const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
   if (!bytes) return NULL;
-  selector *s = PyObject_New(selector, state->selector);
+  selector *s = PyObject_GC_New(selector, state->selector);
   if (!s) return NULL;
   s->set = NULL;
   s->text = Py_NewRef(text);
   hpar_error error = {.status = HPAR_OK};
   hpar_status status = hpar_selectors_create(&s->set);
   if (!status) status = hpar_selectors_add(s->set, bytes, (size_t)length, &error);
+  PyObject_GC_Track(s);
   if (!status) return (PyObject *)s;
   if (status == HPAR_ERROR_ARGUMENT)
     hp_py_raise_selector_error(state, PyUnicode_FromFormat("%s at byte %zu of %R", error.text, error.offset, text),
@@ -56,11 +57,18 @@ static PyObject *make_selector(PyTypeObject *type, PyObject *arguments, PyObject
   return new_selector(PyType_GetModuleState(type), text);
 }
 
+/* The module keeps selectors, and their type the module. */
+static int traverse_selector(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
+
 static void free_selector(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   hpar_selectors_destroy(((selector *)self)->set);
   Py_XDECREF(((selector *)self)->text);
-  PyObject_Free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
@@ -384,6 +392,7 @@ static PyType_Slot selector_slots[] = {
                                   ">>> len(hpar.parse('<a href=b>').css(selector))\n1")},
     {Py_tp_new, make_selector},
     {Py_tp_dealloc, free_selector},
+    {Py_tp_traverse, traverse_selector},
     {Py_tp_methods, selector_methods},
     {Py_tp_repr, represent_selector},
     {0, NULL},
@@ -392,6 +401,6 @@ static PyType_Slot selector_slots[] = {
 PyType_Spec hp_py_selector_spec = {
     .name = "hpar._core.Selector",
     .basicsize = sizeof(selector),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = selector_slots,
 };

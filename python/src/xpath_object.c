@@ -45,13 +45,14 @@ static PyObject *new_expression(hp_py_state *state, PyObject *text) {
     raise_error(state, &failure, text);
     return NULL;
   }
-  expression *x = PyObject_New(expression, state->xpath);
+  expression *x = PyObject_GC_New(expression, state->xpath);
   if (!x) {
     hp_xpath_destroy(program);
     return NULL;
   }
   x->program = program;
   x->text = Py_NewRef(text);
+  PyObject_GC_Track(x);
   return (PyObject *)x;
 }
 
@@ -62,11 +63,18 @@ static PyObject *make_expression(PyTypeObject *type, PyObject *arguments, PyObje
   return new_expression(PyType_GetModuleState(type), text);
 }
 
+/* The module keeps expressions, and their type the module. */
+static int traverse_expression(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
+
 static void free_expression(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   hp_xpath_destroy(((expression *)self)->program);
   Py_DECREF(((expression *)self)->text);
-  PyObject_Free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
@@ -326,6 +334,7 @@ static PyType_Slot slots[] = {
                                   ">>> by_id(hpar.parse('<p id=a>x<p id=b>y'), id='b')\n'y'")},
     {Py_tp_new, make_expression},
     {Py_tp_dealloc, free_expression},
+    {Py_tp_traverse, traverse_expression},
     {Py_tp_call, call_expression},
     {Py_tp_methods, methods},
     {Py_tp_getset, members},
@@ -336,6 +345,6 @@ static PyType_Slot slots[] = {
 PyType_Spec hp_py_xpath_spec = {
     .name = "hpar._core.XPath",
     .basicsize = sizeof(expression),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,
 };
