@@ -27,6 +27,7 @@ LISTED = [
     (".//.", 8, 9, "2.5: // is /descendant-or-self::node()/, which has the context node"),
     ("boolean(//p[lang('en')])", False, True, "HTML, the lang attribute: it gives the language of an element"),
     ("count(id('a'))", 0.0, 1.0, "HTML, the id attribute: it gives the ID of an element"),
+    ("/. = /*", False, True, "3.4: the string-values are equal"),
     ("count(//svg)", 0.0, 1.0, "as in lxml.html, whose elements have no namespace; here it is the tree of to_lxml"),
 ]
 
@@ -213,9 +214,10 @@ def normal(value, nodes=None):
 
 
 def is_listed(expression):
-    """Whether a step may go from an attribute to what follows it, or from // to a dot."""
+    """Whether a step may go from an attribute to what follows it or from // to a dot, or nodes may be equal to the document."""
     attributes = "@" in expression or "attribute::" in expression
-    return ("following::" in expression and attributes) or re.search(r"//\.(?!\.)", expression) is not None
+    equals = "=" in expression and re.search(r"(?<![\w\])*./])/\.(?!\.)", expression)
+    return ("following::" in expression and attributes) or re.search(r"//\.(?!\.)", expression) is not None or bool(equals)
 
 
 @unittest.skipIf(etree is None, "lxml not found (Debian: python3-lxml)")
