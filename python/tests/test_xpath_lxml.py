@@ -19,6 +19,7 @@ except ImportError:
 # What libxml2 2.9.14 has, what the standard wants, and where it says so (XPath 1.0 unless named).
 LISTED = [
     ("number('1e3')", 1000.0, math.nan, "3.7: a Number has no exponent"),
+    ("number('-')", -0.0, math.nan, "3.7: a Number has a digit"),
     ("string(1 div 3)", "0.333333333333333", "0.3333333333333333", "4.2: the digits that tell the number from all others"),
     ("string(3000000000)", "3e+09", "3000000000", "4.2: no exponent"),
     ("string(0.000001)", "1e-06", "0.000001", "4.2: no exponent"),
@@ -214,10 +215,11 @@ def normal(value, nodes=None):
 
 
 def is_listed(expression):
-    """Whether a step may go from an attribute to what follows it or from // to a dot, or nodes may be equal to the document."""
+    """Whether a step may go from an attribute to what follows it or from // to a dot, nodes may be equal to the document, or a
+    string may be a minus sign."""
     attributes = "@" in expression or "attribute::" in expression
-    equals = "=" in expression and re.search(r"(?<![\w\])*./])/\.(?!\.)", expression)
-    return ("following::" in expression and attributes) or re.search(r"//\.(?!\.)", expression) is not None or bool(equals)
+    patterns = [r"//\.(?!\.)", r"substring\(.*-[\d.]"] + [r"(?<![\w\])*./])/\.(?!\.)"] * ("=" in expression)
+    return ("following::" in expression and attributes) or any(re.search(pattern, expression) for pattern in patterns)
 
 
 @unittest.skipIf(etree is None, "lxml not found (Debian: python3-lxml)")
