@@ -20,19 +20,18 @@
 #include "dom/node.h"
 #include "programs/hpar/equal.h"
 #include "runtime/units.h"
+#include "sleep.h"
 #include "speculation/worker.h"
 
-#include <errno.h>
 #include <hpar/hpar.h>
 #include <hpar/study.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
-enum { WARM_RUNS = 9, TRIES = 3, MAX_SLICES = 8, NO_SLICE = -1, START = -2 };
+enum { WARM_RUNS = 9, TRIES = 3, SLEEP_NS = 100000000, MAX_SLICES = 8, NO_SLICE = -1, START = -2 };
 
 typedef unsigned long long nanoseconds;
 
@@ -40,20 +39,6 @@ static nanoseconds read_clock(clockid_t clock) {
   struct timespec time;
   clock_gettime(clock, &time);
   return (nanoseconds)time.tv_sec * 1000000000u + (nanoseconds)time.tv_nsec;
-}
-
-/* Sleeps for 100 ms, or until the semaphore is posted. */
-static void sleep_until_woken(sem_t *woken) {
-  enum { SLEEP_NS = 100000000 };
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += SLEEP_NS;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_nsec -= 1000000000;
-    until.tv_sec++;
-  }
-  while (sem_timedwait(woken, &until) && errno == EINTR) {
-  }
 }
 
 /* What the calling thread has used so far. */
@@ -92,7 +77,7 @@ static struct {
 } leaving; /* how long the main thread takes to leave the pool, at the end of a parse */
 
 static void sleep_here(void) {
-  if (atomic_exchange(&second.is_armed, false)) sleep_until_woken(&woken);
+  if (atomic_exchange(&second.is_armed, false)) sleep_until_woken(&woken, SLEEP_NS);
 }
 
 /* The library calls it in each thread of the pool: before the thread takes its part of the text,

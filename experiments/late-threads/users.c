@@ -12,12 +12,11 @@
 
 #include "../page.h"
 #include "runtime/units.h"
+#include "sleep.h"
 #include "speculation/worker.h"
 
-#include <errno.h>
 #include <hpar/hpar.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -48,23 +47,10 @@ static sem_t woken;
 static _Atomic bool is_armed; /* the thread has not slept, and is to sleep */
 static _Atomic long calls, place;
 
-/* Sleeps for SLEEP_NS, or until the semaphore is posted. */
-static void sleep_until_woken(void) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += SLEEP_NS;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_nsec -= 1000000000;
-    until.tv_sec++;
-  }
-  while (sem_timedwait(&woken, &until) && errno == EINTR) {
-  }
-}
-
 static void note(void) {
   if (is_main) return;
   const long call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
-  if (call == place && atomic_exchange(&is_armed, false)) sleep_until_woken();
+  if (call == place && atomic_exchange(&is_armed, false)) sleep_until_woken(&woken, SLEEP_NS);
 }
 
 static uint32_t note_progress(uint32_t at) {

@@ -50,8 +50,7 @@ bool hp_map_revisit(hp_map *m, const hp_warc_record *record) {
   return hp_tally_add_text(m->tally, HP_REVISITS, key, 1);
 }
 
-/* Returns the letter of the record that a revisit names: 'p' a page, 'r' another response; 0: none.
- * */
+/* Returns what the revisit names: 'p' a page, 'r' another response, 0 none. */
 static char letter_of(const hp_tally *tally, const char *names) {
   const hp_tally_table *stored = &tally->tables[HP_STORED];
   for (int i = 0; i < NAMES; i++) {
