@@ -30,8 +30,7 @@ static const double crawl_median = 80875, crawl_deviation = 1.2, median = 4800, 
 
 typedef enum part_kind { PART_TEXT, PART_COMMENT, PART_TAG, PART_ELEMENT, PART_ROOT } part_kind;
 
-/* A part of a real page. A tag without a partner is a part of its own, so wrong pages stay wrong.
- * */
+/* A part of a real page. A tag without a partner is one, too, so that wrong pages stay wrong. */
 typedef struct part {
   part_kind kind;
   uint32_t name;      /* a hash of the tag's name; 0: none */
@@ -129,8 +128,7 @@ static size_t end_of_raw_text(const page *p, size_t at, uint32_t name) {
   return at;
 }
 
-/* Lists the tags, comments and texts. An end tag has the kind PART_ELEMENT until it has a partner.
- * */
+/* Lists tags, comments and texts. An end tag has the kind PART_ELEMENT until it has a partner. */
 static void find_tokens(page *p) {
   const char *text = p->bytes.bytes;
   size_t at = 0, length = p->bytes.length, from = 0;
