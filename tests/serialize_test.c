@@ -202,7 +202,7 @@ static void test_kinds(void) {
                                 "|     <noscript>\n"
                                 "|       \"<i>\"\n");
   CHECK_TEXT(html_of(&m, root, false),
-             "<!-- a --><!DOCTYPE html><!DOCTYPE potato><!DOCTYPE ><html><body><?Target ><?one two=3>"
+             "<!-- a --><!DOCTYPE html><!DOCTYPE potato><!DOCTYPE ><html><body><?Target ?><?one two=3?>"
              "a\nb&lt;&amp;&gt;\"&nbsp;\xC2\xA9<br><svg><script>&lt;&amp;</script></svg><math><mi></mi></math>"
              "<script>a<b && c>d</script><noscript>&lt;i&gt;</noscript></body></html>");
   CHECK_TEXT(html_of(&m, hpar_node_last_child(m.document, body), true), "<i>");

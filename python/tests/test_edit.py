@@ -189,7 +189,7 @@ class Changes(unittest.TestCase):
         doc.body.inner_html = ""
         doc.body.append(source.find("div"))
         doc.body.append(source.find("template").contents)
-        self.assertEqual(doc.body.inner_html, "<div><?x y></div>a<i>b</i>")
+        self.assertEqual(doc.body.inner_html, "<div><?x y?></div>a<i>b</i>")
         self.assertEqual([n.type for n in doc.find("div")], ["processing-instruction"])
 
     def test_deep_nodes_of_other_documents(self):

@@ -253,7 +253,7 @@ static void write_node(output *out, const hpar_document *document, hpar_node nod
     case HPAR_NODE_COMMENT: PUT_BETWEEN(out, "<!--", hpar_node_data(document, node), "-->"); break;
     case HPAR_NODE_PROCESSING_INSTRUCTION:
       PUT_BETWEEN(out, "<?", hpar_node_name(document, node), " ");
-      PUT_BETWEEN(out, "", hpar_node_data(document, node), ">");
+      PUT_BETWEEN(out, "", hpar_node_data(document, node), "?>");
       break;
     case HPAR_NODE_DOCTYPE: PUT_BETWEEN(out, "<!DOCTYPE ", hpar_node_name(document, node), ">"); break;
     case HPAR_NODE_NONE:
