@@ -188,10 +188,6 @@ static void reconstruct_before(hp_builder *b, hp_ref first) {
   hp_node *parent = node_at(b, current(b)->node), *from = node_at(b, first);
   hp_ref last = parent->last;
   parent->last = from->previous;
-  if (from->previous)
-    node_at(b, from->previous)->next = 0;
-  else
-    parent->first = 0;
   hp_exact_reconstruct(b);
   hp_ref into = current(b)->node;
   hp_node *clone = node_at(b, into);

@@ -47,13 +47,6 @@ static void mark_run(hp_builder *b, uint32_t low, uint32_t high) {
   if (low == 1) hp_stack_close_tombstones(b); /* a depth of 1 is the lowest element */
 }
 
-static void note_taken(hp_builder *b, uint32_t index) {
-  if (hp_is_outline(b))
-    hp_outline_list_close(b, index);
-  else
-    node_at(b, b->stack.entries[index].node)->flags &= (uint16_t)~HP_FLAG_OPEN;
-}
-
 hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
   note_higher(b);
   hp_open_element *stack = b->stack.entries, *e = &stack[index];
@@ -67,7 +60,6 @@ hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
     else
       *hp_last_slot(&b->stack, e->name) = e->previous_same;
     b->stack.higher.links[e->previous_same].same = taken.above;
-    if (e->tag & HP_TAG_FORMATTING) note_taken(b, index);
   }
   *e = (hp_open_element){.special = below->special, .li_barrier = below->li_barrier};
   /* See hp_stack_popped. */
