@@ -84,8 +84,36 @@ static void escapes_after_rules(void) {
   buffer_free(&out);
 }
 
+/* White space before a frameset may be a reference, which the end of a piece may divide. */
+static void white_references(void) {
+  static const hpar_action removal[] = {{.kind = HPAR_ACTION_REMOVE}};
+  static const char *const references[] = {"&#32;", "&#x20;", "&#9", "&Tab;", "&NewLine;", "&#010;", "&#x0d;"};
+  static const char *const others[] = {"&#33;", "&#x2;", "&#3", "&Ta", "&#", "&#x;"};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "frameset", .actions = removal, .action_count = 1};
+  buffer out = {0}, page = {0};
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  for (size_t i = 0; i < sizeof references / sizeof *references + sizeof others / sizeof *others; i++) {
+    const bool is_white = i < sizeof references / sizeof *references;
+    const char *reference = is_white ? references[i] : others[i - sizeof references / sizeof *references];
+    for (size_t step = 1; step <= 12; step++) {
+      buffer_clear(&page);
+      buffer_format(&page, "<head></head>%s<frameset>", reference);
+      run(rules, 0, page.bytes, step, &out);
+      if (is_white) page.bytes[page.length - strlen("<frameset>")] = 0;
+      CHECK_STRING(out.bytes, page.bytes);
+    }
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&page);
+  buffer_free(&out);
+}
+
 int main(void) {
   kinds_of_text();
   escapes_after_rules();
+  white_references();
   return check_report();
 }

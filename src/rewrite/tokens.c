@@ -132,10 +132,9 @@ static reference_kind classify_reference(const char *at, const char *end, bool l
   uint32_t value = 0;
   const char *digits = p;
   for (; p < end; p++) {
-    unsigned digit = (unsigned char)*p - '0';
-    if (digit > 9 && hexadecimal && (unsigned char)((*p | 0x20) - 'a') < 6) digit = (unsigned)(*p | 0x20) - 'a' + 10;
-    if (digit > (hexadecimal ? 15u : 9u)) break;
-    if (value < 0x110000) value = value * (hexadecimal ? 16 : 10) + digit;
+    const int digit = hp_hex_value(*p);
+    if (digit < 0 || digit > (hexadecimal ? 15 : 9)) break;
+    if (value < 0x110000) value = value * (hexadecimal ? 16 : 10) + (uint32_t)digit;
   }
   if (p == end && !last) return REFERENCE_CUT;
   if (p == digits) return REFERENCE_OTHER;
