@@ -193,8 +193,7 @@ static hpar_status leave(hpar_rewriter *r, hpar_status status, hpar_error *error
                                             : hpar_status_text(status);
   r->calls.refusal = NULL;
   r->calls.last = status;
-  if (status != HPAR_OK && !r->calls.failure && (r->calls.failure = hp_allocate(sizeof *r->calls.failure)))
-    r->calls.failure->text[0] = 0;
+  if (status != HPAR_OK && !r->calls.failure) r->calls.failure = hp_allocate(sizeof *r->calls.failure);
   if (status != HPAR_OK && r->calls.failure && reason != r->calls.failure->text)
     hp_explain(r->calls.failure, status, "%s", reason);
   if (error && status != HPAR_OK && !r->calls.failure)
@@ -444,8 +443,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
         status = set_encoding(r, encoding);
     }
   }
-  bool may_pass =
-      r->progress.phase == HP_PHASE_BEGIN && r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding.used);
+  const bool may_pass = r->options.utf16 == HPAR_UTF16_PASS && !is_utf16(r->encoding.used);
   if (status == HPAR_OK && !r->running.active && may_pass) r->progress.phase = HP_PHASE_PASSES;
   if (status != HPAR_OK) r->progress.phase = HP_PHASE_NONE;
   return status;
