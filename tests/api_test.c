@@ -153,6 +153,9 @@ static void missing_arguments(void) {
   CHECK(strstr(hpar_parser_error(parser)->text, "inputs is NULL and count is 2") != NULL);
   CHECK_EQ(hpar_tokenize(parser, "Tag state", NULL, 0, page, 3, NULL, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser)->text, "callback is NULL") != NULL);
+  hpar_status refused = HPAR_ERROR_ARGUMENT; /* by the callback: the status has another reason */
+  CHECK_EQ(hpar_tokenize(parser, NULL, NULL, 0, "a<b>c", 5, end_at_second, &refused), refused);
+  CHECK_STRING(hpar_parser_error(parser)->text, hpar_status_text(refused));
   CHECK_EQ(hpar_parse_error_count(NULL), 0);
   CHECK_STRING(hpar_parse_error_at(NULL, 0).code, "");
   CHECK_EQ(hpar_chunk_count(NULL) + hpar_event_count(NULL) + hpar_hazard_event_count(NULL), 0);

@@ -215,7 +215,8 @@ static void selections(void) {
   hpar_node_list *links = hpar_select_all(document, root, "a[href]", &error);
   if (CHECK(links)) {
     CHECK_EQ(links->count, 2);
-    CHECK_EQ(links->nodes[0], hpar_select_first(document, root, "a[href], a", NULL));
+    CHECK_EQ(links->nodes[0], hpar_select_first(document, root, "a[href], a", &error));
+    CHECK_EQ(error.status, HPAR_OK);
     check_text(document, links->nodes[1], "two");
   }
   hpar_list_destroy(links);
@@ -321,8 +322,10 @@ static void places(void) {
   check_position(at[7], 4, 1);
   check_position(at[8], 5, 2); /* the end */
   check_position(at[9], 2, 4); /* back */
-  hpar_positions(NULL, 0, offsets, 1, at);
-  check_position(at[0], 1, 1);
+  hpar_positions(bytes, sizeof bytes - 1, offsets, 1, at);
+  check_position(at[1], 1, 4); /* not written */
+  hpar_positions(NULL, 0, offsets + 1, 1, at + 9);
+  check_position(at[9], 1, 1);
   hpar_positions(NULL, 5, offsets, 1, NULL);
 }
 

@@ -43,10 +43,7 @@ const hpar_error *hpar_parser_error(const hpar_parser *parser) {
 /* Begins a call that continues the parser's feed. Returns NULL if the parser is missing, or if the
  * call comes from a callback of another one. */
 static hpar_error *continue_feed(hpar_parser *parser) {
-  if (!parser || !hp_begin_sole_use(&parser->use)) return NULL;
-  const hp_feed *feed = &parser->feed;
-  if (feed->failed == HPAR_OK && feed->limit == HPAR_OK) parser->session.error.text[0] = 0;
-  return &parser->session.error;
+  return parser && hp_begin_sole_use(&parser->use) ? &parser->session.error : NULL;
 }
 
 /* Begins any other call: ends a feed, and forgets the last error and result. */
