@@ -2,6 +2,7 @@
  * tree, for documents of every way to parse. The test compares all nodes, also those that a change
  * has removed. Then it serializes the document and selects in it. */
 
+#include "base/memory.h"
 #include "check.h"
 #include "support/buffer.h"
 #include "support/compare.h"
@@ -365,6 +366,11 @@ static void results_of_failures(void) {
   none = (hpar_editor *)&document;
   CHECK_EQ(hpar_document_edit(NULL, NULL, &none, NULL), HPAR_ERROR_ARGUMENT);
   CHECK(!none);
+  hpar_error error = {.status = HPAR_ERROR_MEMORY, .text = "of an earlier call"};
+  hp_memory_fail_after(0);
+  CHECK_EQ(hpar_document_edit(document, NULL, &none, &error), HPAR_ERROR_MEMORY);
+  hp_memory_fail_after(UINT64_MAX);
+  CHECK_STRING(error.text, hpar_status_text(HPAR_ERROR_MEMORY));
   const hpar_options limited = {HPAR_OPTIONS_INIT, .limits = {.nodes = 1}};
   CHECK_EQ(hpar_document_edit(document, &limited, &edit, NULL), HPAR_OK);
   hpar_node made[] = {9, 9, 9, 9}, body = hpar_document_body(document);
