@@ -62,7 +62,9 @@ static void scripts(void) {
   check_resources("<script src=a type></script><script src=b type=' TEXT/JavaScript '></script>",
                   "script url[a] type[]\nscript url[b] type[ TEXT/JavaScript ]\n");
   check_resources("<script src=a type=' '></script><script src=b type=text/plain></script>", "");
-  check_resources("<script src=a type='text/javascript;x'></script><script src=b type=importmap></script>", "");
+  check_resources("<script src=a type='text/javascript;x'></script><script src=b type=importmap></script>"
+                  "<script src=c type=application/javascript1.0></script>",
+                  "");
   check_resources("<script src=a language=JavaScript1.2></script><script src=b language=vbscript></script>",
                   "script url[a]\n");
   check_resources("<script src=a language=vbscript type=''></script>", "script url[a] type[]\n");
@@ -262,6 +264,7 @@ static void styles(void) {
   check_resources(
       "<style>@import '\\0\\d800\\110000 x\\';</style><style>@\\69mports 'a'</style><style>@import\\20'a'</style>",
       "import url[\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDx';] content[]\n");
+  check_resources("<style>@import 'a\\g'</style>", "import url[ag] content[]\n");
   check_resources("<style type=text/plain>@import 'a'</style><style media='not all'>@import 'a'</style>", "");
   check_resources("<style media=print nonce=n>@import 'a' not all;@import 'b'</style>",
                   "import url[b] media[print] nonce[n] content[]\n");

@@ -110,6 +110,8 @@ static const struct {
     {"<p style=a:URL(b\\)c)>", "<p style=a:URL(http://x.y/d/b\\)c)>"},
     {"<p style='/* url(a) */ b:\"url(c)\" xurl(d) u\\72l(e)'>",
      "<p style='/* url(a) */ b:\"url(c)\" xurl(d) u\\72l(http://x.y/d/e)'>"},
+    /* bytes beside those of names: '{' follows 'z', and 80 is the lowest one of other characters */
+    {"<p style='a{url(b)} \xE2\x82\x80url(c)'>", "<p style='a{url(http://x.y/d/b)} \xE2\x82\x80url(c)'>"},
     {"<style>@import 'a';@import url(b) print;@namespace c url(d);e{f:url(g)}</style>",
      "<style>@import 'http://x.y/d/a';@import url(http://x.y/d/b) print;@namespace c "
      "url(d);e{f:url(http://x.y/d/g)}</style>"},
