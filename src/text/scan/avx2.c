@@ -32,11 +32,9 @@ HP_SCAN_INLINE hits unless(hits a, hits b) { return _mm256_andnot_si256(b, a); }
 HP_SCAN_INLINE hits high(vec a) { return a; }
 HP_SCAN_INLINE bits to_bits(hits a) { return (bits)_mm256_movemask_epi8(a); }
 HP_SCAN_INLINE bool any(hits a) { return _mm256_movemask_epi8(a) != 0; }
-HP_SCAN_INLINE vec or_(vec a, vec b) { return _mm256_or_si256(a, b); }
-HP_SCAN_INLINE vec and_(vec a, vec b) { return _mm256_and_si256(a, b); }
 HP_SCAN_INLINE vec xor_(vec a, vec b) { return _mm256_xor_si256(a, b); }
 HP_SCAN_INLINE vec subs(vec a, vec b) { return _mm256_subs_epu8(a, b); }
-HP_SCAN_INLINE vec shr4(vec a) { return and_(_mm256_srli_epi16(a, 4), splat(15)); }
+HP_SCAN_INLINE vec shr4(vec a) { return both(_mm256_srli_epi16(a, 4), splat(15)); }
 HP_SCAN_INLINE vec table(const uint8_t t[16]) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)t)); }
 HP_SCAN_INLINE vec lookup(vec t, vec a) { return _mm256_shuffle_epi8(t, a); }
 HP_SCAN_INLINE vec entry(vec t, vec a) { return _mm256_shuffle_epi8(t, a); }

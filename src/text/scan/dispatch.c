@@ -1,6 +1,6 @@
-/* Chooses the kernels once, by the processor. AVX2 precedes AVX-512: a comparison through a mask
- * register takes longer to become an integer. Short texts are slower by that, and long texts are
- * not faster. */
+/* Chooses the kernels once, by the processor. There are none for AVX-512: a comparison through a
+ * mask register takes longer to become an integer. Short texts were slower by that, and long
+ * texts were not faster. */
 
 #include "text/scan/scan.h"
 
@@ -9,13 +9,12 @@
 #include <string.h>
 
 const hp_scan_kernels *hp_scan_at(size_t index) {
-  const hp_scan_kernels *sets[5] = {0};
+  const hp_scan_kernels *sets[4] = {0};
   size_t count = 0;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  bool bmi = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("pclmul");
-  if (bmi && __builtin_cpu_supports("avx2")) sets[count++] = &hp_scan_avx2;
-  if (bmi && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) sets[count++] = &hp_scan_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("pclmul"))
+    sets[count++] = &hp_scan_avx2;
   sets[count++] = &hp_scan_sse2;
 #elif defined(__aarch64__)
   sets[count++] = &hp_scan_neon;

@@ -33,15 +33,13 @@ HP_SCAN_INLINE bits to_bits(hits a) {
   return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(a), 4)), 0);
 }
 HP_SCAN_INLINE bool any(hits a) { return to_bits(a) != 0; }
-HP_SCAN_INLINE vec or_(vec a, vec b) { return vorrq_u8(a, b); }
-HP_SCAN_INLINE vec and_(vec a, vec b) { return vandq_u8(a, b); }
 HP_SCAN_INLINE vec xor_(vec a, vec b) { return veorq_u8(a, b); }
 HP_SCAN_INLINE vec subs(vec a, vec b) { return vqsubq_u8(a, b); }
 HP_SCAN_INLINE vec shr4(vec a) { return vshrq_n_u8(a, 4); }
 HP_SCAN_INLINE vec table(const uint8_t t[16]) { return vld1q_u8(t); }
 HP_SCAN_INLINE vec lookup(vec t, vec a) { return vqtbl1q_u8(t, a); }
 /* The index keeps the top bit, so that it is out of range from 0x80 on. */
-HP_SCAN_INLINE vec entry(vec t, vec a) { return vqtbl1q_u8(t, and_(a, splat((char)0x8F))); }
+HP_SCAN_INLINE vec entry(vec t, vec a) { return vqtbl1q_u8(t, both(a, splat((char)0x8F))); }
 HP_SCAN_INLINE bool any_bit(vec a) { return vmaxvq_u8(a) != 0; }
 
 #include "text/scan/kernels.inc"

@@ -41,6 +41,5 @@ HP_SCAN_INLINE hits unless(hits a, hits b) { return a & ~b; }
 HP_SCAN_INLINE hits high(vec a) { return a & ALL; }
 HP_SCAN_INLINE bits to_bits(hits a) { return a; }
 HP_SCAN_INLINE bool any(hits a) { return a != 0; }
-HP_SCAN_INLINE vec or_(vec a, vec b) { return a | b; }
 
 #include "text/scan/kernels.inc"

@@ -41,7 +41,7 @@ typedef struct hp_scan_kernels {                                      // value
   unsigned (*count)(const char *at, unsigned length, unsigned char mask, unsigned char value);
 } hp_scan_kernels;
 
-/* The best for this processor; HPAR_SIMD=plain|sse2|avx2|avx512|neon in the environment picks
+/* The best for this processor; HPAR_SIMD=plain|sse2|avx2|neon in the environment picks
  * another of those that it can run. */
 const hp_scan_kernels *hp_scan(void);
 
@@ -53,7 +53,7 @@ const hp_scan_kernels *hp_scan_at(size_t index);
 
 extern const hp_scan_kernels hp_scan_plain;
 #if defined(__x86_64__)
-extern const hp_scan_kernels hp_scan_sse2, hp_scan_avx2, hp_scan_avx512;
+extern const hp_scan_kernels hp_scan_sse2, hp_scan_avx2;
 #elif defined(__aarch64__)
 extern const hp_scan_kernels hp_scan_neon;
 #endif

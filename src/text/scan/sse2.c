@@ -30,7 +30,6 @@ HP_SCAN_INLINE hits unless(hits a, hits b) { return _mm_andnot_si128(b, a); }
 HP_SCAN_INLINE hits high(vec a) { return a; }
 HP_SCAN_INLINE bits to_bits(hits a) { return (bits)_mm_movemask_epi8(a); }
 HP_SCAN_INLINE bool any(hits a) { return _mm_movemask_epi8(a) != 0; }
-HP_SCAN_INLINE vec or_(vec a, vec b) { return _mm_or_si128(a, b); }
 
 #include "text/scan/kernels.inc"
 
