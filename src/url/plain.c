@@ -105,23 +105,48 @@ static bool may_be_punycode(const char *at, const char *end) {
   return false;
 }
 
-/* Returns the end of a host name in lower case whose last label begins with a letter, or NULL. */
-static const char *plain_host(const char *at, const char *end) {
-  const char *label = at, *begin = at;
-  for (; at < end; at++) {
-    if (*at == '.')
-      label = at + 1;
-    else if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9') || *at == '-'))
-      break;
+/* The characters of hosts and schemes, as bits. */
+enum { HOST = 1, SCHEME = 2, REMOVED = 4, MAX_HOST = 200 };
+
+static const uint8_t parts[256] = {
+    ['a' ... 'z'] = HOST | SCHEME,
+    ['A' ... 'Z'] = SCHEME,
+    ['0' ... '9'] = HOST | SCHEME,
+    ['-'] = HOST | SCHEME,
+    ['.'] = HOST | SCHEME,
+    ['+'] = SCHEME,
+    ['\t'] = REMOVED,
+    ['\n'] = REMOVED,
+    ['\r'] = REMOVED,
+};
+
+/* Returns the first byte that no host name in lower case has. */
+static inline const char *skip_host(const char *at, const char *end) {
+#if defined(__SSE2__)
+  for (; end - at >= 16; at += 16) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i other = _mm_andnot_si128(is_byte(bytes, '/'), in_range(bytes, '-', '9'));
+    unsigned host = (unsigned)_mm_movemask_epi8(_mm_or_si128(other, in_range(bytes, 'a', 'z')));
+    if (host != 0xFFFF) return at + __builtin_ctz(~host);
   }
-  if (at == begin || label == at || *label < 'a' || end - at < 1 || *at != '/' || may_be_punycode(begin, at))
-    return NULL;
+#endif
+  while (at < end && parts[(unsigned char)*at] & HOST) at++;
   return at;
 }
 
+/* Returns the end of a host name in lower case whose last label begins with a letter, or NULL. The
+ * end of the input, a path, a query or a fragment follows. */
+static const char *host_end(const char *begin, const char *end) {
+  const char *at = skip_host(begin, end), *label;
+  if (at == begin || at - begin > MAX_HOST || (at < end && *at != '/' && *at != '?' && *at != '#')) return NULL;
+  for (label = at; label > begin && label[-1] != '.'; label--) continue;
+  return label < at && *label >= 'a' && !may_be_punycode(begin, at) ? at : NULL;
+}
+
 static bool is_plain_authority(const char *at, const char *end) {
-  const char *path = plain_host(at, end);
-  return path && is_plain_path(at, path + 1, end, true) && (path + 1 == end || path[1] != '/');
+  const char *path = host_end(at, end);
+  return path && path < end && *path == '/' && is_plain_path(at, path + 1, end, true) &&
+         (path + 1 == end || path[1] != '/');
 }
 
 #define EACH UINT64_C(0x0101010101010101)
@@ -208,44 +233,6 @@ bool hp_plain_resolve(const hp_plain_base *plain, hp_url *url, const char *input
 }
 
 /*** origins ***/
-
-/* The characters of hosts and schemes, as bits. */
-enum { HOST = 1, SCHEME = 2, REMOVED = 4, MAX_HOST = 200 };
-
-static const uint8_t parts[256] = {
-    ['a' ... 'z'] = HOST | SCHEME,
-    ['A' ... 'Z'] = SCHEME,
-    ['0' ... '9'] = HOST | SCHEME,
-    ['-'] = HOST | SCHEME,
-    ['.'] = HOST | SCHEME,
-    ['+'] = SCHEME,
-    ['\t'] = REMOVED,
-    ['\n'] = REMOVED,
-    ['\r'] = REMOVED,
-};
-
-/* Returns the first byte that no host name in lower case has. */
-static inline const char *skip_host(const char *at, const char *end) {
-#if defined(__SSE2__)
-  for (; end - at >= 16; at += 16) {
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    __m128i other = _mm_andnot_si128(is_byte(bytes, '/'), in_range(bytes, '-', '9'));
-    unsigned host = (unsigned)_mm_movemask_epi8(_mm_or_si128(other, in_range(bytes, 'a', 'z')));
-    if (host != 0xFFFF) return at + __builtin_ctz(~host);
-  }
-#endif
-  while (at < end && parts[(unsigned char)*at] & HOST) at++;
-  return at;
-}
-
-/* Returns the end of a host name in lower case whose last label begins with a letter, or NULL. The
- * end of the input, a path, a query or a fragment follows. */
-static const char *host_end(const char *begin, const char *end) {
-  const char *at = skip_host(begin, end), *label;
-  if (at == begin || at - begin > MAX_HOST || (at < end && *at != '/' && *at != '?' && *at != '#')) return NULL;
-  for (label = at; label > begin && label[-1] != '.'; label--) continue;
-  return label < at && *label >= 'a' && !may_be_punycode(begin, at) ? at : NULL;
-}
 
 static hp_origin own_origin(bool secure, const char *host, const char *end) {
   const char *stop = host_end(host, end);
