@@ -1,11 +1,19 @@
 #include "select/program.h"
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "text/encoding/decoder.h"
 
 #include <string.h>
 
 /*** tokens ***/
+
+/* Reads the tokens of selectors: white space, identifiers with escapes, strings, An+B.
+ * Source: CSS Syntax Level 3, https://drafts.csswg.org/css-syntax/. */
+
+typedef struct hp_css {
+  const char *at, *end, *begin;
+} hp_css;
 
 static bool is_name_start(char c) { return hp_ascii_is_letter(c) || c == '_' || (unsigned char)c >= 0x80 || !c; }
 static bool is_name(char c) { return is_name_start(c) || hp_ascii_is_digit(c) || c == '-'; }
@@ -61,11 +69,10 @@ static char *put_escape(hp_css *css, char *to) {
   return put_code_point(to, code);
 }
 
-/* Reads an identifier, or the name after '#' if `is_hash`, which may begin with a digit. Writes
- * the unescaped bytes to `to`, which holds three times the bytes left. Returns the
- * length, or -1. */
-static ptrdiff_t css_identifier(hp_css *css, bool is_hash, char *to) {
-  if (!is_hash && !css_at_identifier(css)) return -1;
+/* Reads an identifier. Writes the unescaped bytes to `to`, which holds three times the bytes left.
+ * Returns the length, or -1. */
+static ptrdiff_t css_identifier(hp_css *css, char *to) {
+  if (!css_at_identifier(css)) return -1;
   const char *from = to;
   while (css->at < css->end) {
     if (is_name(*css->at)) {
@@ -156,101 +163,95 @@ static bool css_nth(hp_css *css, int32_t *a, int32_t *b) {
 
 /*** selectors ***/
 
-static bool selector_fail(hp_selector_parser *p, const char *at, const char *reason) {
-  if (!p->reason && p->status == HPAR_OK) {
-    p->reason = reason;
-    p->offset = (size_t)(at - p->css.begin);
-  }
-  return false;
+/* Translates the text of one selector list to instructions that accept a selector. */
+
+typedef struct hp_selector_parser {
+  hpar_selectors *set;
+  hp_css css;
+  hp_unwind unwind;
+  const char *reason;   /* of an error */
+  size_t offset;        /* of the error */
+  unsigned nesting;     /* of parentheses */
+  unsigned ahead_depth; /* inside the arguments of look-ahead tests */
+  bool inside_has;
+  bool for_stream; /* tests that need what follows a start tag are refused */
+  bool is_refused; /* by a limit of this library: a forgiving list does not forgive it */
+} hp_selector_parser;
+
+/* Any error ends the innermost hp_try: a forgiving list goes on after it. */
+static _Noreturn void selector_fail(hp_selector_parser *p, const char *at, const char *reason) {
+  p->reason = reason;
+  p->offset = (size_t)(at - p->css.begin);
+  hp_unwind_now(&p->unwind, HPAR_ERROR_ARGUMENT);
 }
 
-static bool selector_refuse(hp_selector_parser *p, const char *at, const char *reason) {
+static _Noreturn void selector_refuse(hp_selector_parser *p, const char *at, const char *reason) {
   p->is_refused = true;
-  return selector_fail(p, at, reason);
+  selector_fail(p, at, reason);
 }
 
-static bool selector_out_of_memory(hp_selector_parser *p) {
-  p->status = HPAR_ERROR_MEMORY;
-  return false;
+static void reserve(hp_selector_parser *p, void *items, uint32_t *capacity, size_t need, size_t item_size) {
+  if (!hp_reserve(items, capacity, need, item_size)) hp_unwind_now(&p->unwind, HPAR_ERROR_MEMORY);
 }
+
+#define PUSH(p, name)                                                                            \
+  (reserve((p), &(p)->set->name, &(p)->set->name##_capacity, (size_t)(p)->set->name##_count + 1, \
+           sizeof *(p)->set->name),                                                              \
+   &(p)->set->name[(p)->set->name##_count++])
 
 static bool at(const hp_selector_parser *p, char c) { return p->css.at < p->css.end && *p->css.at == c; }
 
 /* Returns free space at the end of the set's text for the rest of the selector. */
 static char *text_room(hp_selector_parser *p) {
   hpar_selectors *set = p->set;
-  size_t need = set->text_count + 3 * (size_t)(p->css.end - p->css.at) + 4;
-  if (need > UINT32_MAX || !hp_reserve(&set->text, &set->text_capacity, need, 1)) {
-    selector_out_of_memory(p);
-    return NULL;
-  }
+  reserve(p, &set->text, &set->text_capacity, set->text_count + 3 * (size_t)(p->css.end - p->css.at) + 4, 1);
   return set->text + set->text_count;
 }
 
 /* Reads an identifier to the set's text. Returns its length, or -1. `*place` receives its place. */
-static ptrdiff_t selector_identifier(hp_selector_parser *p, bool is_hash, uint32_t *place) {
-  char *room = text_room(p);
-  if (!room) return -1;
-  ptrdiff_t length = css_identifier(&p->css, is_hash, room);
+static ptrdiff_t selector_identifier(hp_selector_parser *p, uint32_t *place) {
+  ptrdiff_t length = css_identifier(&p->css, text_room(p));
   *place = p->set->text_count;
   if (length > 0) p->set->text_count += (uint32_t)length;
   return length;
 }
 
 /* Reads an identifier or a string in quotes. `reason`: why there is no identifier. */
-static bool read_text(hp_selector_parser *p, hp_test *test, const char *reason) {
+static void read_text(hp_selector_parser *p, hp_test *test, const char *reason) {
   const char *begin = p->css.at;
   const bool is_string = at(p, '"') || at(p, '\'');
-  char *room = is_string ? text_room(p) : NULL;
-  if (is_string && !room) return false;
-  ptrdiff_t length = is_string ? css_string(&p->css, room) : selector_identifier(p, false, &test->value);
-  if (length < 0) return selector_fail(p, begin, is_string ? "this string is not closed" : reason);
-  if (is_string) {
-    test->value = p->set->text_count;
-    p->set->text_count += (uint32_t)length;
-  }
+  ptrdiff_t length = is_string ? css_string(&p->css, text_room(p)) : css_identifier(&p->css, text_room(p));
+  if (length < 0) selector_fail(p, begin, is_string ? "this string is not closed" : reason);
+  test->value = p->set->text_count;
   test->length = (uint32_t)length;
-  return true;
+  p->set->text_count += (uint32_t)length;
 }
 
 /* Returns the index of the name at `place`, and appends its lower-case form. */
 static uint32_t add_name(hp_selector_parser *p, uint32_t place, uint32_t length) {
   hpar_selectors *set = p->set;
-  if (!hp_reserve(&set->text, &set->text_capacity, (size_t)set->text_count + length, 1)) {
-    selector_out_of_memory(p);
-    return HP_SELECT_NONE;
-  }
+  reserve(p, &set->text, &set->text_capacity, (size_t)set->text_count + length, 1);
   uint32_t lower = set->text_count;
   for (uint32_t i = 0; i < length; i++) set->text[lower + i] = hp_ascii_lower(set->text[place + i]);
   set->text_count += length;
-  hp_selector_name *name = HP_SELECT_PUSH(set, names);
-  if (!name) {
-    selector_out_of_memory(p);
-    return HP_SELECT_NONE;
-  }
-  *name = (hp_selector_name){place, lower, length};
+  *PUSH(p, names) = (hp_selector_name){place, lower, length};
   return set->names_count - 1;
 }
 
-/* Appends a compound without tests. Returns its index, or HP_SELECT_NONE when memory is short. */
+/* Appends a compound without tests. Returns its index. */
 static uint32_t add_compound(hp_selector_parser *p, uint32_t name) {
-  hp_compound *made = HP_SELECT_PUSH(p->set, compounds);
-  if (!made) return selector_out_of_memory(p), HP_SELECT_NONE;
-  *made = (hp_compound){.name = name, .first_test = HP_SELECT_NONE};
+  *PUSH(p, compounds) = (hp_compound){.name = name, .first_test = HP_SELECT_NONE};
   return p->set->compounds_count - 1;
 }
 
-/* Appends a test to the compound. Returns false when memory is short. */
-static bool add_test(hp_selector_parser *p, uint32_t compound, hp_test test) {
+/* Appends a test to the compound. */
+static void add_test(hp_selector_parser *p, uint32_t compound, hp_test test) {
   hpar_selectors *set = p->set;
-  hp_test *made = HP_SELECT_PUSH(set, tests);
-  if (!made) return selector_out_of_memory(p);
-  *made = test;
-  made->next = HP_SELECT_NONE;
+  test.next = HP_SELECT_NONE;
+  *PUSH(p, tests) = test;
   uint32_t *link = &set->compounds[compound].first_test;
   while (*link != HP_SELECT_NONE) link = &set->tests[*link].next;
   *link = set->tests_count - 1;
-  return true;
 }
 
 /* Returns the namespace that a prefix stands for, or HP_NAMESPACE_ABSENT if it stands for none. */
@@ -269,16 +270,15 @@ static hp_namespace_test namespace_of(const char *prefix, size_t length, bool is
   return HP_NAMESPACE_ABSENT;
 }
 
-/* Reads a name, whose length is 0 if there is none, or `*`. Returns false on an error. */
-static bool read_name_or_star(hp_selector_parser *p, uint32_t *place, ptrdiff_t *length, bool *star) {
-  *length = 0;
+/* Reads a name, whose length is 0 if there is none, or `*`. */
+static void read_name_or_star(hp_selector_parser *p, uint32_t *place, ptrdiff_t *length, bool *star) {
   *star = at(p, '*');
   p->css.at += *star;
-  return *star || !css_at_identifier(&p->css) || (*length = selector_identifier(p, false, place)) >= 0;
+  *length = *star || !css_at_identifier(&p->css) ? 0 : selector_identifier(p, place);
 }
 
-/* Reads `name`, `prefix|name`, `*|name`, `|name`; `*` for the name only if `may_be_any`. Returns
- * false without an error if none begins here. */
+/* Reads `name`, `prefix|name`, `*|name`, `|name`; an attribute's name is not `*`.
+ * Returns false if none begins here. */
 static bool read_qualified_name(hp_selector_parser *p, bool is_attribute, uint8_t *ns, uint32_t *name) {
   const char *begin = p->css.at;
   uint32_t place = 0;
@@ -286,7 +286,7 @@ static bool read_qualified_name(hp_selector_parser *p, bool is_attribute, uint8_
   bool star;
   *name = HP_SELECT_NONE;
   *ns = is_attribute ? HP_NAMESPACE_ABSENT : HP_NAMESPACE_ANY;
-  if (!read_name_or_star(p, &place, &length, &star)) return false;
+  read_name_or_star(p, &place, &length, &star);
   const char *bar = p->css.at;
   bool has_prefix = bar < p->css.end && *bar == '|' && !(bar + 1 < p->css.end && (bar[1] == '=' || bar[1] == '|'));
   if (has_prefix) {
@@ -297,54 +297,39 @@ static bool read_qualified_name(hp_selector_parser *p, bool is_attribute, uint8_
     } else if (length) {
       *ns = (uint8_t)namespace_of(p->set->text + place, (size_t)length, is_attribute);
       if (*ns == HP_NAMESPACE_ABSENT)
-        return selector_fail(p, begin,
-                             "this namespace prefix is not declared; html, svg, math, xlink, xml and xmlns are");
+        selector_fail(p, begin, "this namespace prefix is not declared; html, svg, math, xlink, xml and xmlns are");
     }
-    if (!read_name_or_star(p, &place, &length, &star)) return false;
-    if (!star && !length) return selector_fail(p, p->css.at, "a name must follow '|'");
+    read_name_or_star(p, &place, &length, &star);
+    if (!star && !length) selector_fail(p, p->css.at, "a name must follow '|'");
   }
-  if (star) return is_attribute ? selector_fail(p, begin, "an attribute needs a name, not '*'") : true;
-  if (!length) return false;
-  *name = add_name(p, place, (uint32_t)length);
-  return *name != HP_SELECT_NONE;
+  if (star && is_attribute) selector_fail(p, begin, "an attribute needs a name, not '*'");
+  if (length) *name = add_name(p, place, (uint32_t)length);
+  return star || length;
 }
 
-static bool read_operator(hp_selector_parser *p, uint8_t *operator) {
-  static const struct {
-    char sign;
-    hp_attribute_operator operator;
-  } signs[] = {{'~', HP_ATTRIBUTE_WORD},
-               {'|', HP_ATTRIBUTE_DASH},
-               {'^', HP_ATTRIBUTE_PREFIX},
-               {'$', HP_ATTRIBUTE_SUFFIX},
-               {'*', HP_ATTRIBUTE_SUBSTRING}};
-  *operator= HP_ATTRIBUTE_EQUALS;
-  if (*p->css.at != '=') {
-    size_t i = 0;
-    while (i < sizeof signs / sizeof *signs && signs[i].sign != *p->css.at) i++;
-    if (i == sizeof signs / sizeof *signs || p->css.end - p->css.at < 2 || p->css.at[1] != '=')
-      return selector_fail(p, p->css.at, "one of ] = ~= |= ^= $= *= must follow an attribute's name");
-    *operator=(uint8_t) signs[i].operator;
-    p->css.at++;
+static hp_attribute_operator read_operator(hp_selector_parser *p) {
+  static const char signs[] = "~|^$*"; /* HP_ATTRIBUTE_WORD and those after it */
+  const char *sign = *p->css.at ? strchr(signs, *p->css.at) : NULL;
+  if (sign && p->css.end - p->css.at >= 2 && p->css.at[1] == '=') {
+    p->css.at += 2;
+    return HP_ATTRIBUTE_WORD + (hp_attribute_operator)(sign - signs);
   }
+  if (*p->css.at != '=') selector_fail(p, p->css.at, "one of ] = ~= |= ^= $= *= must follow an attribute's name");
   p->css.at++;
-  return true;
+  return HP_ATTRIBUTE_EQUALS;
 }
 
 /* Reads the value of an attribute test, and the letter after it. */
-static bool read_value(hp_selector_parser *p, hp_test *test) {
+static void read_value(hp_selector_parser *p, hp_test *test) {
   css_skip_space(&p->css);
-  if (!read_text(p, test, "a value must be an identifier or a string in quotes")) return false;
+  read_text(p, test, "a value must be an identifier or a string in quotes");
   css_skip_space(&p->css);
-  if (p->css.at < p->css.end && *p->css.at != ']') {
-    char letter = hp_ascii_lower(*p->css.at);
-    if (letter != 'i' && letter != 's')
-      return selector_fail(p, p->css.at, "only 'i' or 's' may be between a value and ']'");
-    test->letter_case = letter == 'i' ? HP_VALUE_CASE_ASCII : HP_VALUE_CASE_EXACT;
-    p->css.at++;
-    css_skip_space(&p->css);
-  }
-  return true;
+  if (p->css.at == p->css.end || *p->css.at == ']') return;
+  char letter = hp_ascii_lower(*p->css.at);
+  if (letter != 'i' && letter != 's') selector_fail(p, p->css.at, "only 'i' or 's' may be between a value and ']'");
+  test->letter_case = letter == 'i' ? HP_VALUE_CASE_ASCII : HP_VALUE_CASE_EXACT;
+  p->css.at++;
+  css_skip_space(&p->css);
 }
 
 /* Returns true for the attributes whose values selectors compare without case on HTML elements.
@@ -360,68 +345,59 @@ static bool ignores_case(const char *name, size_t length) {
   return false;
 }
 
-static bool read_attribute(hp_selector_parser *p, uint32_t compound) {
+static void read_attribute(hp_selector_parser *p, uint32_t compound) {
   hp_test made = {.kind = HP_TEST_ATTRIBUTE, .letter_case = HP_VALUE_CASE_EXACT};
   p->css.at++;
   css_skip_space(&p->css);
-  const char *begin = p->css.at;
   if (!read_qualified_name(p, true, &made.ns, &made.name))
-    return selector_fail(p, begin, "an attribute's name must follow '['");
+    selector_fail(p, p->css.at, "an attribute's name must follow '['");
   const hp_selector_name *name = &p->set->names[made.name];
   if (ignores_case(p->set->text + name->lower, name->length)) made.letter_case = HP_VALUE_CASE_HTML;
   css_skip_space(&p->css);
-  if (p->css.at < p->css.end && *p->css.at != ']' && (!read_operator(p, &made.operator) || !read_value(p, &made)))
-    return false;
-  if (p->css.at < p->css.end && *p->css.at++ != ']') return selector_fail(p, p->css.at - 1, "']' is missing");
-  return add_test(p, compound, made);
+  if (p->css.at < p->css.end && *p->css.at != ']') {
+    made.operator=(uint8_t) read_operator(p);
+    read_value(p, &made);
+  }
+  if (p->css.at < p->css.end && *p->css.at++ != ']') selector_fail(p, p->css.at - 1, "']' is missing");
+  add_test(p, compound, made);
 }
 
-static bool read_hash_or_class(hp_selector_parser *p, uint32_t compound) {
+static void read_hash_or_class(hp_selector_parser *p, uint32_t compound) {
   const char *begin = p->css.at;
   bool is_hash = *p->css.at++ == '#';
   uint32_t place;
   /* An id selector is a hash token whose value is an identifier. */
-  ptrdiff_t length = css_at_identifier(&p->css) ? selector_identifier(p, false, &place) : -1;
-  if (length < 0)
-    return selector_fail(p, begin, is_hash ? "an identifier must follow '#'" : "an identifier must follow '.'");
-  const hp_test test = {.kind = is_hash ? HP_TEST_ID : HP_TEST_CLASS, .value = place, .length = (uint32_t)length};
-  return add_test(p, compound, test);
+  ptrdiff_t length = selector_identifier(p, &place);
+  if (length < 0) selector_fail(p, begin, is_hash ? "an identifier must follow '#'" : "an identifier must follow '.'");
+  add_test(p, compound,
+           (hp_test){.kind = is_hash ? HP_TEST_ID : HP_TEST_CLASS, .value = place, .length = (uint32_t)length});
 }
 
-static bool selector_pseudo(hp_selector_parser *p, uint32_t compound);
+static void selector_pseudo(hp_selector_parser *p, uint32_t compound);
 
-/* Reads one compound. Returns its index, or HP_SELECT_NONE. */
+/* Reads one compound. Returns its index. */
 static uint32_t selector_compound(hp_selector_parser *p) {
   hpar_selectors *set = p->set;
   const char *begin = p->css.at;
   const uint32_t compound = add_compound(p, HP_SELECT_NONE);
   uint8_t ns;
   uint32_t name;
-  if (compound == HP_SELECT_NONE) return HP_SELECT_NONE;
   bool found = read_qualified_name(p, false, &ns, &name);
   set->compounds[compound].name = name;
   set->compounds[compound].ns = ns;
-  while (p->status == HPAR_OK && !p->reason && p->css.at < p->css.end) {
-    bool read;
+  for (;; found = true) {
     css_skip_comments(&p->css);
-    if (p->css.at == p->css.end) break;
-    switch (*p->css.at) {
+    switch (p->css.at < p->css.end ? *p->css.at : ',') {
       case '#':
-      case '.': read = read_hash_or_class(p, compound); break;
-      case '[': read = read_attribute(p, compound); break;
-      case ':': read = selector_pseudo(p, compound); break;
-      case '&': read = selector_fail(p, p->css.at, "'&' has a meaning in style sheets only"); break;
+      case '.': read_hash_or_class(p, compound); break;
+      case '[': read_attribute(p, compound); break;
+      case ':': selector_pseudo(p, compound); break;
+      case '&': selector_fail(p, p->css.at, "'&' has a meaning in style sheets only");
       default:
-        if (found) return compound;
-        selector_fail(p, begin, "a selector must begin here");
-        return HP_SELECT_NONE;
+        if (!found) selector_fail(p, begin, "a selector must begin here");
+        return compound;
     }
-    if (!read) return HP_SELECT_NONE;
-    found = true;
   }
-  if (p->status != HPAR_OK || p->reason) return HP_SELECT_NONE;
-  if (!found) return selector_fail(p, begin, "a selector must begin here"), HP_SELECT_NONE;
-  return compound;
 }
 
 /* Reads a combinator; HP_COMBINATOR_NONE at the end, ',' or ')'. */
@@ -442,60 +418,82 @@ static hp_combinator selector_combinator(hp_selector_parser *p) {
   return combinator;
 }
 
-/* Makes an instruction of a compound on which nothing follows. Returns its index, or
- * HP_SELECT_NONE. */
+/* Makes an instruction of a compound on which nothing follows. Returns its index. */
 static uint32_t selector_instruction(hp_selector_parser *p, uint32_t compound, uint32_t selector) {
-  hp_instruction *made = HP_SELECT_PUSH(p->set, instructions);
-  if (!made) return selector_out_of_memory(p), HP_SELECT_NONE;
-  *made = (hp_instruction){.compound = compound, .selector = selector, .slot = HP_SELECT_NONE, .enters = true};
+  *PUSH(p, instructions) =
+      (hp_instruction){.compound = compound, .selector = selector, .slot = HP_SELECT_NONE, .enters = true};
   return p->set->instructions_count - 1;
 }
 
 /* Reads a complex selector whose chain accepts `selector`. `choice` receives the compound alone
- * where the chain has one element and `may_be_plain`. A chain is pushed as a whole, after its
- * compounds, since these may push chains of their own. */
-static bool selector_complex(hp_selector_parser *p, uint32_t selector, hp_choice *choice) {
+ * where the chain has one element. A chain is pushed as a whole, after its compounds, since these
+ * may push chains of their own. */
+static void selector_complex(hp_selector_parser *p, uint32_t selector, hp_choice *choice) {
   enum { MAX_COMPOUNDS = 256 };
   uint32_t compounds[MAX_COMPOUNDS];
-  uint8_t combinators[MAX_COMPOUNDS];
+  hp_combinator combinators[MAX_COMPOUNDS];
   uint32_t count = 0;
   uint32_t ahead_before = p->set->ahead_count;
-  for (;;) {
-    const char *begin = p->css.at;
-    if (count == MAX_COMPOUNDS) return selector_refuse(p, begin, "a selector may have 256 compounds at most");
+  do {
+    if (count == MAX_COMPOUNDS) selector_refuse(p, p->css.at, "a selector may have 256 compounds at most");
     compounds[count] = selector_compound(p);
-    if (compounds[count] == HP_SELECT_NONE) return false;
-    hp_combinator combinator = selector_combinator(p);
-    combinators[count++] = (uint8_t)combinator;
-    if (combinator == HP_COMBINATOR_NONE) break;
-  }
+    combinators[count] = selector_combinator(p);
+  } while (combinators[count++] != HP_COMBINATOR_NONE);
   if (count == 1 && choice) {
     *choice = (hp_choice){false, compounds[0]};
-    return true;
+    return;
   }
   if (choice && p->ahead_depth && p->set->ahead_count != ahead_before)
-    return selector_refuse(p, p->css.at,
-                           "a look-ahead test may hold a selector with combinators only without look-ahead");
+    selector_refuse(p, p->css.at, "a look-ahead test may hold a selector with combinators only without look-ahead");
   for (uint32_t i = 0; i < count; i++) {
     bool is_last = i + 1 == count;
     uint32_t made = selector_instruction(p, compounds[i], is_last ? selector : HP_SELECT_NONE);
-    if (made == HP_SELECT_NONE) return false;
-    p->set->instructions[made].combinator = combinators[i];
+    p->set->instructions[made].combinator = (uint8_t)combinators[i];
     p->set->instructions[made].enters = i == 0;
     p->set->looks_at_siblings |= combinators[i] == HP_COMBINATOR_NEXT || combinators[i] == HP_COMBINATOR_LATER;
   }
   if (choice) *choice = (hp_choice){true, p->set->instructions_count - 1};
-  return true;
 }
 
-bool hp_selector_parse(hp_selector_parser *p) {
-  for (;;) {
+/* Appends the whole text. */
+static hpar_status parse_list(void *parser) {
+  hp_selector_parser *p = parser;
+  for (;; p->css.at++) {
     css_skip_space(&p->css);
-    if (!selector_complex(p, p->selector, NULL)) return false;
-    if (p->css.at == p->css.end) return true;
-    if (*p->css.at != ',') return selector_fail(p, p->css.at, "no parenthesis is open here");
-    p->css.at++;
+    selector_complex(p, p->set->selectors, NULL);
+    if (p->css.at == p->css.end) return HPAR_OK;
+    if (*p->css.at != ',') selector_fail(p, p->css.at, "no parenthesis is open here");
   }
+}
+
+/* Removes what was appended since `before`, a copy of the set. */
+static void take_back(hpar_selectors *set, const hpar_selectors *before) {
+  const hpar_selectors longer = *set;
+  *set = *before;
+#define KEEP_MEMORY(type, name) set->name = longer.name, set->name##_capacity = longer.name##_capacity;
+  HP_SELECT_ARRAYS(KEEP_MEMORY)
+#undef KEEP_MEMORY
+}
+
+hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream, hpar_error *error) {
+  hp_set_error(error, HPAR_OK, 0, "%s", "");
+  if (!set) return hp_explain(error, HPAR_ERROR_ARGUMENT, "selectors is NULL");
+  if (!text && length) return hp_explain(error, HPAR_ERROR_ARGUMENT, "text is NULL and length is %zu", length);
+  if (hp_is_in_use(&set->use)) return hp_explain(error, HPAR_ERROR_ARGUMENT, "selectors is in use");
+  hpar_selectors before = *set;
+  hp_selector_parser parser = {.set = set, .css = {text, text + length, text}, .for_stream = for_stream};
+  hpar_status status = hp_try(&parser.unwind, parse_list, &parser);
+  if (status == HPAR_OK) {
+    set->selectors++;
+    return HPAR_OK;
+  }
+  take_back(set, &before);
+  if (status == HPAR_ERROR_MEMORY) return hp_explain(error, status, "%s", hpar_status_text(status));
+  return hp_set_error(error, status, parser.offset, "%s", parser.reason);
+}
+
+hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t length, hpar_error *error) {
+  return hp_selectors_add(set, text, length, false, error);
 }
 
 /*** pseudo-classes ***/
@@ -570,13 +568,14 @@ static const pseudo *find(const char *name, size_t length) {
 
 /* Appends a test that depends on what is before the element. A reverse walk cannot tell that, so
  * that inside a look-ahead test an instruction answers it. */
-static bool add_walk_test(hp_selector_parser *p, uint32_t compound, hp_test test) {
+static void add_walk_test(hp_selector_parser *p, uint32_t compound, hp_test test) {
   if (test.kind != HP_TEST_LANG) p->set->looks_at_siblings = true;
-  if (!p->ahead_depth) return add_test(p, compound, test);
-  const uint32_t inner = add_compound(p, HP_SELECT_NONE);
-  if (inner == HP_SELECT_NONE || !add_test(p, inner, test)) return false;
-  const uint32_t instruction = selector_instruction(p, inner, HP_SELECT_NONE);
-  return instruction != HP_SELECT_NONE && add_test(p, compound, (hp_test){.kind = HP_TEST_BIT, .first = instruction});
+  if (p->ahead_depth) {
+    const uint32_t inner = add_compound(p, HP_SELECT_NONE);
+    add_test(p, inner, test);
+    test = (hp_test){.kind = HP_TEST_BIT, .first = selector_instruction(p, inner, HP_SELECT_NONE)};
+  }
+  add_test(p, compound, test);
 }
 
 static bool is_flat(const hpar_selectors *set, const hp_compound *compound);
@@ -619,24 +618,20 @@ static bool is_local(const hpar_selectors *set, const hp_ahead_test *test) {
   return true;
 }
 
-static bool add_ahead(hp_selector_parser *p, uint32_t compound, hp_ahead_test test) {
-  hp_ahead_test *made = HP_SELECT_PUSH(p->set, ahead);
-  if (!made) return selector_out_of_memory(p);
-  *made = test;
-  made->is_local = is_local(p->set, &test);
-  return add_test(p, compound, (hp_test){.kind = HP_TEST_AHEAD, .first = p->set->ahead_count - 1});
+static void add_ahead(hp_selector_parser *p, uint32_t compound, hp_ahead_test test) {
+  test.is_local = is_local(p->set, &test);
+  *PUSH(p, ahead) = test;
+  add_test(p, compound, (hp_test){.kind = HP_TEST_AHEAD, .first = p->set->ahead_count - 1});
 }
 
 /* Returns true at a ")" or at the end of the text, which closes all (CSS Syntax, "Consume a
  * simple block"). */
 static bool at_close(const hp_selector_parser *p) { return p->css.at == p->css.end || *p->css.at == ')'; }
 
-static bool close_parenthesis(hp_selector_parser *p) {
+static void close_parenthesis(hp_selector_parser *p) {
   css_skip_space(&p->css);
-  if (p->css.at == p->css.end) return true;
-  if (!at(p, ')')) return selector_fail(p, p->css.at, "')' is missing");
-  p->css.at++;
-  return true;
+  if (!at_close(p)) selector_fail(p, p->css.at, "')' is missing");
+  p->css.at += p->css.at < p->css.end;
 }
 
 /* Skips to the next ',' or ')' of this level, or to the end of the text. */
@@ -661,84 +656,88 @@ static void skip_argument(hp_css *css) {
   css->at = css->end;
 }
 
-/* Appends the choices of a list, whose lists inside are complete. */
-static bool add_choices(hp_selector_parser *p, const hp_choice *choices, uint32_t count, uint32_t *first) {
-  *first = p->set->choices_count;
-  for (uint32_t i = 0; i < count; i++) {
-    hp_choice *made = HP_SELECT_PUSH(p->set, choices);
-    if (!made) return selector_out_of_memory(p);
-    *made = choices[i];
-  }
-  return true;
+/* Appends the choices of a list, whose lists inside are complete. Returns the index of the first
+ * one. */
+static uint32_t add_choices(hp_selector_parser *p, const hp_choice *choices, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) *PUSH(p, choices) = choices[i];
+  return p->set->choices_count - count;
+}
+
+typedef struct one_choice {
+  hp_selector_parser *parser;
+  hp_choice *choice;
+} one_choice;
+
+static hpar_status read_choice(void *argument) {
+  const one_choice *one = argument;
+  return selector_complex(one->parser, HP_SELECT_NONE, one->choice), HPAR_OK;
+}
+
+/* Reads a choice. If it is no selector, skips it and returns false. */
+static bool try_choice(hp_selector_parser *p, hp_choice *choice) {
+  const hp_selector_parser before = *p;
+  const hpar_selectors set = *p->set;
+  hpar_status status = hp_try(&p->unwind, read_choice, &(one_choice){p, choice});
+  if (status == HPAR_OK) return true;
+  if (status == HPAR_ERROR_MEMORY || p->is_refused) hp_unwind_now(&p->unwind, status);
+  *p = before;
+  take_back(p->set, &set);
+  skip_argument(&p->css);
+  return false;
 }
 
 /* Reads the choices of a list up to ')'. With `forgiving`, a choice that is no selector is
  * dropped. */
-static bool read_choices(hp_selector_parser *p, bool forgiving, uint32_t *first, uint32_t *count) {
+static void read_choices(hp_selector_parser *p, bool forgiving, uint32_t *first, uint32_t *count) {
   enum { MAX_CHOICES = 256 };
   hp_choice choices[MAX_CHOICES];
   uint32_t n = 0;
   css_skip_space(&p->css);
   for (bool more = !(forgiving && at_close(p)); more;) {
     css_skip_space(&p->css);
-    if (n == MAX_CHOICES) return selector_refuse(p, p->css.at, "a list may have 256 choices at most");
-    hpar_selectors before = *p->set;
-    hp_css begin = p->css;
-    if (selector_complex(p, HP_SELECT_NONE, &choices[n])) {
-      n++;
-    } else {
-      if (!forgiving || p->status != HPAR_OK || p->is_refused) return false;
-      hp_selector_take_back(p->set, &before);
-      p->reason = NULL;
-      p->css = begin;
-      skip_argument(&p->css);
-    }
+    if (n == MAX_CHOICES) selector_refuse(p, p->css.at, "a list may have 256 choices at most");
+    if (!forgiving)
+      selector_complex(p, HP_SELECT_NONE, &choices[n++]);
+    else
+      n += try_choice(p, &choices[n]);
     css_skip_space(&p->css);
     more = at(p, ',');
-    if (more) p->css.at++;
+    p->css.at += more;
   }
   *count = n;
-  return add_choices(p, choices, n, first);
+  *first = add_choices(p, choices, n);
 }
 
-static bool read_list(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
-  uint32_t first, count;
-  if (!read_choices(p, pseudo->flags & FORGIVING, &first, &count)) return false;
-  const hp_test test = {.kind = HP_TEST_LIST, .first = first, .count = count, .negated = pseudo->flags & NEGATED};
-  return add_test(p, compound, test) && close_parenthesis(p);
+static void read_list(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
+  hp_test test = {.kind = HP_TEST_LIST, .negated = pseudo->flags & NEGATED};
+  read_choices(p, pseudo->flags & FORGIVING, &test.first, &test.count);
+  add_test(p, compound, test);
 }
 
 /* Makes the instruction that counts the siblings that match one of the choices. */
-static bool count_choices(hp_selector_parser *p, uint32_t first, uint32_t count, hp_test *nth) {
+static void count_choices(hp_selector_parser *p, uint32_t first, uint32_t count, hp_test *nth) {
   const uint32_t counting = add_compound(p, HP_SELECT_NONE);
-  const hp_test list = {.kind = HP_TEST_LIST, .first = first, .count = count};
-  if (counting == HP_SELECT_NONE || !add_test(p, counting, list)) return false;
+  add_test(p, counting, (hp_test){.kind = HP_TEST_LIST, .first = first, .count = count});
   nth->first = selector_instruction(p, counting, HP_SELECT_NONE);
-  if (nth->first == HP_SELECT_NONE) return false;
   nth->slot = p->set->counters++;
   p->set->instructions[nth->first].slot = nth->slot;
   nth->kind = HP_TEST_NTH_CHILD_OF;
-  return true;
 }
 
 /* Makes the instruction that counts the siblings with the name of the compound. Without a name, the
  * walk counts all types. */
-static bool count_type(hp_selector_parser *p, uint32_t compound, hp_test *nth) {
+static void count_type(hp_selector_parser *p, uint32_t compound, hp_test *nth) {
   uint32_t name = p->set->compounds[compound].name;
   if (name == HP_SELECT_NONE) {
     p->set->counts_types = true;
-    return true;
+    return;
   }
-  const uint32_t counted = add_compound(p, name);
-  const uint32_t counting =
-      counted == HP_SELECT_NONE ? HP_SELECT_NONE : selector_instruction(p, counted, HP_SELECT_NONE);
-  if (counting == HP_SELECT_NONE) return false;
+  const uint32_t counting = selector_instruction(p, add_compound(p, name), HP_SELECT_NONE);
   nth->kind = HP_TEST_NTH_OF_NAME;
   nth->slot = p->set->counters;
   p->set->counters += HP_ELEMENT_NAMESPACES;
   p->set->instructions[counting].slot = nth->slot;
   p->set->instructions[counting].counts_by_namespace = true;
-  return true;
 }
 
 static bool takes_of(hp_selector_parser *p) {
@@ -758,7 +757,7 @@ typedef struct nth {
   uint32_t first, count; /* of the choices */
 } nth;
 
-static bool add_nth(hp_selector_parser *p, uint32_t compound, const nth *n) {
+static void add_nth(hp_selector_parser *p, uint32_t compound, const nth *n) {
   if (n->from_end) {
     hp_ahead_test test = {.kind = n->of_choices ? HP_AHEAD_NTH_LAST_OF
                                   : n->of_type  ? HP_AHEAD_NTH_LAST_OF_TYPE
@@ -768,39 +767,39 @@ static bool add_nth(hp_selector_parser *p, uint32_t compound, const nth *n) {
                           .first = n->first,
                           .count = n->count};
     if (n->of_choices) test.slot = p->set->ahead_counters++;
-    return add_ahead(p, compound, test);
+    add_ahead(p, compound, test);
+    return;
   }
   hp_test test = {.kind = n->of_type ? HP_TEST_NTH_OF_TYPE : HP_TEST_NTH_CHILD, .a = n->a, .b = n->b};
-  if (n->of_type && !count_type(p, compound, &test)) return false;
-  if (n->of_choices && !count_choices(p, n->first, n->count, &test)) return false;
-  return add_walk_test(p, compound, test);
+  if (n->of_type) count_type(p, compound, &test);
+  if (n->of_choices) count_choices(p, n->first, n->count, &test);
+  add_walk_test(p, compound, test);
 }
 
-static bool read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
+static void read_nth(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
   nth n = {.of_type = pseudo->flags & OF_TYPE, .from_end = pseudo->flags & FROM_END};
   css_skip_space(&p->css);
-  if (!css_nth(&p->css, &n.a, &n.b)) return selector_fail(p, p->css.at, "odd, even or An+B must be here");
+  if (!css_nth(&p->css, &n.a, &n.b)) selector_fail(p, p->css.at, "odd, even or An+B must be here");
   css_skip_space(&p->css);
   if (!at_close(p) && !n.of_type && takes_of(p)) {
     uint32_t ahead_before = p->set->ahead_count;
     n.of_choices = true;
     p->ahead_depth += n.from_end;
-    bool read = read_choices(p, false, &n.first, &n.count);
+    read_choices(p, false, &n.first, &n.count);
     p->ahead_depth -= n.from_end;
-    if (!read) return false;
     if (!n.from_end && p->ahead_depth && p->set->ahead_count != ahead_before)
-      return selector_refuse(p, p->css.at, "a look-ahead test may hold :nth-child(of S) only without look-ahead");
+      selector_refuse(p, p->css.at, "a look-ahead test may hold :nth-child(of S) only without look-ahead");
   }
-  return close_parenthesis(p) && add_nth(p, compound, &n);
+  add_nth(p, compound, &n);
 }
 
 /* The first or the last one. */
-static bool add_index(hp_selector_parser *p, uint32_t compound, bool of_type, bool from_end) {
-  return add_nth(p, compound, &(nth){.b = 1, .of_type = of_type, .from_end = from_end});
+static void add_index(hp_selector_parser *p, uint32_t compound, bool of_type, bool from_end) {
+  add_nth(p, compound, &(nth){.b = 1, .of_type = of_type, .from_end = from_end});
 }
 
 /* Reads one relative selector of :has(). No compound in it has any. */
-static bool read_relative(hp_selector_parser *p) {
+static void read_relative(hp_selector_parser *p) {
   enum { MAX_RELATIVE = 64 };
   const uint32_t first = p->set->relatives_count;
   css_skip_space(&p->css);
@@ -808,110 +807,101 @@ static bool read_relative(hp_selector_parser *p) {
   if (combinator == HP_COMBINATOR_NONE) combinator = HP_COMBINATOR_DESCENDANT;
   do {
     if (p->set->relatives_count - first == MAX_RELATIVE)
-      return selector_refuse(p, p->css.at, ":has() may hold 64 compounds a selector at most");
+      selector_refuse(p, p->css.at, ":has() may hold 64 compounds a selector at most");
     uint32_t compound = selector_compound(p);
-    if (compound == HP_SELECT_NONE) return false;
-    hp_relative *made = HP_SELECT_PUSH(p->set, relatives);
-    if (!made) return selector_out_of_memory(p);
-    *made = (hp_relative){compound, (uint8_t)combinator, false};
+    *PUSH(p, relatives) = (hp_relative){compound, (uint8_t)combinator, false};
     combinator = selector_combinator(p);
   } while (combinator != HP_COMBINATOR_NONE);
   p->set->relatives[p->set->relatives_count - 1].is_last = true;
-  return true;
 }
 
-static bool read_has(hp_selector_parser *p, uint32_t compound, const char *begin) {
+static void read_has(hp_selector_parser *p, uint32_t compound, const char *begin) {
   enum { MAX_RELATIVES = 64 };
   const uint32_t first = p->set->starts_count;
-  if (p->inside_has) return selector_fail(p, begin, ":has() must not be inside :has()");
+  if (p->inside_has) selector_fail(p, begin, ":has() must not be inside :has()");
   p->inside_has = true;
   p->ahead_depth++;
-  bool read = true;
-  for (bool more = true; read && more;) {
+  for (bool more = true; more; p->css.at += more) {
     if (p->set->starts_count - first == MAX_RELATIVES)
-      return selector_refuse(p, p->css.at, ":has() may hold 64 selectors at most");
-    uint32_t *start = HP_SELECT_PUSH(p->set, starts);
-    if (!start) return selector_out_of_memory(p);
-    *start = p->set->relatives_count;
-    read = read_relative(p);
-    more = read && at(p, ',');
-    p->css.at += more;
+      selector_refuse(p, p->css.at, ":has() may hold 64 selectors at most");
+    *PUSH(p, starts) = p->set->relatives_count;
+    read_relative(p);
+    more = at(p, ',');
   }
   p->ahead_depth--;
   p->inside_has = false;
-  const hp_ahead_test test = {.kind = HP_AHEAD_HAS, .first = first, .count = p->set->starts_count - first};
-  return read && close_parenthesis(p) && add_ahead(p, compound, test);
+  add_ahead(p, compound, (hp_ahead_test){.kind = HP_AHEAD_HAS, .first = first, .count = p->set->starts_count - first});
 }
 
 /* Reads the language ranges of :lang(): one test whose choices are compounds of one range each. */
-static bool read_lang(hp_selector_parser *p, uint32_t compound) {
+static void read_lang(hp_selector_parser *p, uint32_t compound) {
   enum { MAX_RANGES = 32 };
   hp_choice choices[MAX_RANGES];
   uint32_t n = 0;
   do {
     hp_test test = {.kind = HP_TEST_LANG, .slot = p->set->languages};
     css_skip_space(&p->css);
-    if (n == MAX_RANGES) return selector_refuse(p, p->css.at, ":lang() may hold 32 ranges at most");
-    if (!read_text(p, &test, "a language must be here")) return false;
-    const uint32_t one = add_compound(p, HP_SELECT_NONE);
+    if (n == MAX_RANGES) selector_refuse(p, p->css.at, ":lang() may hold 32 ranges at most");
+    read_text(p, &test, "a language must be here");
+    choices[n] = (hp_choice){false, add_compound(p, HP_SELECT_NONE)};
+    add_walk_test(p, choices[n++].index, test);
     p->set->languages++;
-    if (one == HP_SELECT_NONE || !add_walk_test(p, one, test)) return false;
-    choices[n++] = (hp_choice){false, one};
     css_skip_space(&p->css);
   } while (at(p, ',') && p->css.at++);
-  hp_test list = {.kind = HP_TEST_LIST, .count = n};
-  return add_choices(p, choices, n, &list.first) && add_test(p, compound, list) && close_parenthesis(p);
+  add_test(p, compound, (hp_test){.kind = HP_TEST_LIST, .first = add_choices(p, choices, n), .count = n});
 }
 
-static bool read_arguments(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo, const char *begin) {
-  switch (pseudo->kind) {
-    case PSEUDO_NTH: return read_nth(p, compound, pseudo);
-    case PSEUDO_LIST: return read_list(p, compound, pseudo);
-    case PSEUDO_HAS: return read_has(p, compound, begin);
-    case PSEUDO_LANG: return read_lang(p, compound);
-    default: return selector_fail(p, begin, "this pseudo-class takes no argument");
-  }
-}
-
-static bool add_plain(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
-  bool of_type = pseudo->flags & OF_TYPE;
-  switch (pseudo->kind) {
-    case PSEUDO_INDEX: return add_index(p, compound, of_type, pseudo->flags & FROM_END);
-    case PSEUDO_ONLY: return add_index(p, compound, of_type, false) && add_index(p, compound, of_type, true);
-    default: break;
-  }
+static void add_plain(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo) {
   hp_test test = {.kind = (uint8_t)pseudo->test};
   if (pseudo->test == HP_TEST_ENABLED || pseudo->test == HP_TEST_DISABLED) {
     p->set->looks_at_forms = true;
-    return add_walk_test(p, compound, test);
+    add_walk_test(p, compound, test);
+    return;
   }
   /* Without a scoping root, :scope is :root. */
   if (pseudo->test == HP_TEST_SCOPE && p->for_stream) test.kind = HP_TEST_ROOT;
-  return add_test(p, compound, test);
+  add_test(p, compound, test);
+}
+
+/* Appends the tests of a pseudo-class, and reads its arguments up to ')'. */
+static void read_pseudo(hp_selector_parser *p, uint32_t compound, const pseudo *pseudo, const char *begin) {
+  bool of_type = pseudo->flags & OF_TYPE;
+  switch (pseudo->kind) {
+    case PSEUDO_NTH: read_nth(p, compound, pseudo); break;
+    case PSEUDO_LIST: read_list(p, compound, pseudo); break;
+    case PSEUDO_HAS: read_has(p, compound, begin); break;
+    case PSEUDO_LANG: read_lang(p, compound); break;
+    case PSEUDO_INDEX: add_index(p, compound, of_type, pseudo->flags & FROM_END); break;
+    case PSEUDO_ONLY:
+      add_index(p, compound, of_type, false);
+      add_index(p, compound, of_type, true);
+      break;
+    default: add_plain(p, compound, pseudo);
+  }
 }
 
 /* Reads what follows ':' and appends the tests of a pseudo-class. */
-static bool selector_pseudo(hp_selector_parser *p, uint32_t compound) {
+static void selector_pseudo(hp_selector_parser *p, uint32_t compound) {
   const char *begin = p->css.at++;
-  if (at(p, ':')) return selector_fail(p, begin, "a pseudo-element is no element of the tree");
+  if (at(p, ':')) selector_fail(p, begin, "a pseudo-element is no element of the tree");
   uint32_t place, kept = p->set->text_count;
-  ptrdiff_t length = selector_identifier(p, false, &place);
-  if (length < 0) return selector_fail(p, begin, "a pseudo-class must follow ':'");
+  ptrdiff_t length = selector_identifier(p, &place);
+  if (length < 0) selector_fail(p, begin, "a pseudo-class must follow ':'");
   const pseudo *pseudo = find(p->set->text + place, (size_t)length);
   p->set->text_count = kept;
-  if (!pseudo) return selector_fail(p, begin, "this pseudo-class is unknown");
-  if (p->for_stream && pseudo->not_in_stream) return selector_refuse(p, begin, pseudo->not_in_stream);
+  if (!pseudo) selector_fail(p, begin, "this pseudo-class is unknown");
+  if (p->for_stream && pseudo->not_in_stream) selector_refuse(p, begin, pseudo->not_in_stream);
   bool takes_arguments = pseudo->kind == PSEUDO_NTH || pseudo->kind == PSEUDO_LIST || pseudo->kind == PSEUDO_HAS ||
                          pseudo->kind == PSEUDO_LANG;
   if (at(p, '(') != takes_arguments)
-    return selector_fail(p, begin,
-                         takes_arguments ? "this pseudo-class takes an argument in parentheses"
-                                         : "this pseudo-class takes no argument");
-  if (!takes_arguments) return add_plain(p, compound, pseudo);
-  if (p->nesting == MAX_NESTING) return selector_refuse(p, begin, "parentheses may be nested 32 levels deep at most");
-  p->css.at++;
-  p->nesting++;
-  bool read = read_arguments(p, compound, pseudo, begin);
-  p->nesting--;
-  return read;
+    selector_fail(p, begin,
+                  takes_arguments ? "this pseudo-class takes an argument in parentheses"
+                                  : "this pseudo-class takes no argument");
+  if (takes_arguments && p->nesting == MAX_NESTING)
+    selector_refuse(p, begin, "parentheses may be nested 32 levels deep at most");
+  p->css.at += takes_arguments;
+  p->nesting += takes_arguments;
+  read_pseudo(p, compound, pseudo, begin);
+  p->nesting -= takes_arguments;
+  if (takes_arguments) close_parenthesis(p);
 }

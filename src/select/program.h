@@ -179,41 +179,6 @@ static inline bool hp_selectors_walk_back(const hpar_selectors *set) {
   return false;
 }
 
-#define HP_SELECT_PUSH(set, name)                                                                          \
-  (hp_reserve(&(set)->name, &(set)->name##_capacity, (size_t)(set)->name##_count + 1, sizeof *(set)->name) \
-       ? &(set)->name[(set)->name##_count++]                                                               \
-       : NULL)
-
-/*** tokens ***/
-
-/* Reads the tokens of selectors: white space, identifiers with escapes, strings, An+B.
- * Source: CSS Syntax Level 3, https://drafts.csswg.org/css-syntax/. */
-
-typedef struct hp_css {
-  const char *at, *end, *begin;
-} hp_css;
-
-/*** selectors ***/
-
-/* Translates the text of one selector list to instructions that accept `selector`. */
-
-typedef struct hp_selector_parser {
-  hpar_selectors *set;
-  hp_css css;
-  hpar_status status;   /* out of memory */
-  const char *reason;   /* the first error, or NULL */
-  size_t offset;        /* of the error */
-  uint32_t selector;    /* that the outermost chains accept */
-  unsigned nesting;     /* of parentheses */
-  unsigned ahead_depth; /* inside the arguments of look-ahead tests */
-  bool inside_has;
-  bool for_stream; /* tests that need what follows a start tag are refused */
-  bool is_refused; /* by a limit of this library: a forgiving list does not forgive it */
-} hp_selector_parser;
-
-/* Appends the whole text. Returns false on an error; the caller then takes the set back. */
-bool hp_selector_parse(hp_selector_parser *parser);
-
 /* Begins and ends a call that runs a callback. A callback may destroy both. Returns `status`. */
 void hp_selectors_begin_use(const hpar_selectors *set, const hpar_document *document);
 hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document *document, hpar_status status);
@@ -226,8 +191,5 @@ hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t lengt
 hpar_status hp_selectors_copy(hpar_selectors *copy, const hpar_selectors *set);
 /* Frees what the set has, but not the set. */
 void hp_selectors_close(hpar_selectors *set);
-
-/* Removes what was appended since `before`, a copy of the set. */
-void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before);
 
 #endif

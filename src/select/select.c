@@ -182,14 +182,6 @@ static void close_ahead(ahead_tests *ahead) { hp_free(ahead->holding); }
 
 /*** selection ***/
 
-void hp_selector_take_back(hpar_selectors *set, const hpar_selectors *before) {
-  const hpar_selectors longer = *set;
-  *set = *before;
-#define KEEP_MEMORY(type, name) set->name = longer.name, set->name##_capacity = longer.name##_capacity;
-  HP_SELECT_ARRAYS(KEEP_MEMORY)
-#undef KEEP_MEMORY
-}
-
 hpar_status hpar_selectors_create(hpar_selectors **selectors) {
   if (!selectors) return HPAR_ERROR_ARGUMENT;
   hpar_selectors *made = hp_allocate_zeroed(sizeof *made);
@@ -243,30 +235,6 @@ hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document 
 }
 
 uint32_t hpar_selectors_count(const hpar_selectors *selectors) { return selectors ? selectors->selectors : 0; }
-
-hpar_status hp_selectors_add(hpar_selectors *set, const char *text, size_t length, bool for_stream, hpar_error *error) {
-  hp_set_error(error, HPAR_OK, 0, "%s", "");
-  if (!set) return hp_explain(error, HPAR_ERROR_ARGUMENT, "selectors is NULL");
-  if (!text && length) return hp_explain(error, HPAR_ERROR_ARGUMENT, "text is NULL and length is %zu", length);
-  if (hp_is_in_use(&set->use)) return hp_explain(error, HPAR_ERROR_ARGUMENT, "selectors is in use");
-  hpar_selectors before = *set;
-  hp_selector_parser parser = {.set = set,
-                               .css = {text, text + length, text},
-                               .status = HPAR_OK,
-                               .selector = set->selectors,
-                               .for_stream = for_stream};
-  if (hp_selector_parse(&parser)) {
-    set->selectors++;
-    return HPAR_OK;
-  }
-  hp_selector_take_back(set, &before);
-  if (parser.status) return hp_explain(error, parser.status, "%s", hpar_status_text(parser.status));
-  return hp_set_error(error, HPAR_ERROR_ARGUMENT, parser.offset, "%s", parser.reason);
-}
-
-hpar_status hpar_selectors_add(hpar_selectors *set, const char *text, size_t length, hpar_error *error) {
-  return hp_selectors_add(set, text, length, false, error);
-}
 
 /* A selection under way. */
 typedef struct selection {
