@@ -300,7 +300,7 @@ typedef struct hp_walk {
   char *frames;
   size_t frame_size;
   uint32_t depth, capacity; /* frames in use, frames that there are */
-  uint32_t floor;           /* of hp_walk_on: the walk ends when only these frames are left */
+  uint32_t floor;           /* the walk ends when only these frames are left */
   bool visits_all;          /* the visitor is called for each element, not for each match only */
 } hp_walk;
 

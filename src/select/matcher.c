@@ -333,14 +333,11 @@ void hp_add_attribute_candidates(const hp_matcher *m, hp_bits *candidates, const
   }
 }
 
-/* Writes the instructions that the keys of the element allow. */
-static void find_candidates(const hp_matcher *m, hp_bits *candidates, const hp_subject *s) {
-  for (uint32_t w = 0; w < m->words; w++) candidates[w] = m->sets.universal[w];
-  add_row(m, candidates, hp_tag_row(m, s->node->name));
-  if (s->attributes && m->index.reads_attributes) hp_add_attribute_candidates(m, candidates, s->attributes);
+void hp_matcher_find_candidates(hp_matcher *m, const hp_subject *s) {
+  for (uint32_t w = 0; w < m->words; w++) m->active[w] = m->sets.universal[w];
+  add_row(m, m->active, hp_tag_row(m, s->node->name));
+  if (s->attributes && m->index.reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
 }
-
-void hp_matcher_find_candidates(hp_matcher *m, const hp_subject *s) { find_candidates(m, m->active, s); }
 
 static bool grow_types(hp_matcher *m) {
   uint32_t slots = m->types.slots ? 2 * (m->types.mask + 1) : 256;
@@ -424,20 +421,26 @@ void hp_frame_open(const hp_matcher *m, hp_frame *frame, const hp_frame *parent,
   add_successors(m, HP_COMBINATOR_DESCENDANT, heir);
 }
 
+/* Increments the counter of an instruction that matches. */
+static inline void count_match(const hp_matcher *m, hp_frame *parent, const hp_subject *s, uint32_t i) {
+  const hp_instruction *instruction = &m->set->instructions[i];
+  if (instruction->slot == HP_SELECT_NONE) return;
+  uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);
+  parent->bits[4 * m->words + slot]++;
+}
+
 bool hp_matcher_test(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   hp_bits accepted = 0;
   for (uint32_t w = 0; w < m->words; w++) {
     m->matched[w] = m->active[w] & m->sets.sure[w];
     for (hp_bits left = m->active[w] & ~m->sets.sure[w]; left; left &= left - 1) {
       uint32_t i = w * HP_BITS + (uint32_t)__builtin_ctzll(left);
-      const hp_instruction *instruction = &m->set->instructions[i];
       const hp_atom only = m->sets.only_attribute[i];
-      if (only ? !hp_find_attribute(s->attributes, only) : !hp_compound_holds(m, instruction->compound, s, parent))
+      if (only ? !hp_find_attribute(s->attributes, only)
+               : !hp_compound_holds(m, m->set->instructions[i].compound, s, parent))
         continue;
       hp_set_bit(m->matched, i);
-      if (instruction->slot == HP_SELECT_NONE) continue;
-      uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);
-      parent->bits[4 * m->words + slot]++;
+      count_match(m, parent, s, i);
     }
     accepted |= hp_accepted(m, w);
   }
@@ -467,13 +470,16 @@ static inline void note_word(hp_candidate_log *log, hp_bits candidates, hp_bits 
   *log->learned = (*log->learned & ~near) | (child & near);
 }
 
-/* Keeps the candidates that the frame activates, or that `unknown` has. It may be NULL. */
-static void keep_active(hp_matcher *m, const hp_frame *parent, const hp_bits *unknown) {
+/* Keeps the candidates that the frame activates, or that `unknown` has. It may be NULL. Returns
+ * whether any is left. */
+static inline bool keep_active(hp_matcher *m, const hp_frame *parent, const hp_bits *unknown) {
   const uint32_t words = m->words;
   const hp_bits *bits = parent->bits;
+  hp_bits any = 0;
   for (uint32_t w = 0; w < words; w++)
-    m->active[w] &= m->sets.entries[w] | bits[w] | bits[words + w] | bits[2 * words + w] | bits[3 * words + w] |
-                    (unknown ? unknown[w] : 0);
+    any |= m->active[w] &= m->sets.entries[w] | bits[w] | bits[words + w] | bits[2 * words + w] | bits[3 * words + w] |
+                           (unknown ? unknown[w] : 0);
+  return any != 0;
 }
 
 /* Tests the active instructions as hp_matcher_test, without counting. Those of `unknown`, and those
@@ -497,18 +503,6 @@ static uint32_t test_unknown(hp_matcher *m, const hp_frame *parent, const hp_sub
     }
   }
   return count;
-}
-
-/* Increments the counters of the instructions that match. */
-static void count_matched(const hp_matcher *m, hp_frame *parent, const hp_subject *s) {
-  for (uint32_t w = 0; w < m->words; w++) {
-    for (hp_bits left = m->matched[w]; left; left &= left - 1) {
-      const hp_instruction *instruction = &m->set->instructions[w * HP_BITS + (uint32_t)__builtin_ctzll(left)];
-      if (instruction->slot == HP_SELECT_NONE) continue;
-      uint32_t slot = instruction->slot + (instruction->counts_by_namespace ? hp_namespace_index(s) : 0);
-      parent->bits[4 * m->words + slot]++;
-    }
-  }
 }
 
 static bool accepts_any(const hp_matcher *m) {
@@ -555,13 +549,15 @@ static __attribute__((noinline)) bool match_unknown(hp_matcher *m, hp_frame *par
   if (count != 1 || !make_condition(m, s, parent, true)) {
     if (count && has_unknown) {
       for (uint32_t w = 0; w < m->words; w++) log->near[w] |= log->unknown[w];
-      find_candidates(m, m->active, s);
+      hp_matcher_find_candidates(m, s);
       keep_active(m, parent, NULL);
       count = test_unknown(m, parent, s, NULL);
     }
     if (count) log->gives_up = count != 1 || !make_condition(m, s, parent, false);
   }
-  count_matched(m, parent, s);
+  for (uint32_t w = 0; w < m->words; w++)
+    for (hp_bits left = m->matched[w]; left; left &= left - 1)
+      count_match(m, parent, s, w * HP_BITS + (uint32_t)__builtin_ctzll(left));
   /* The counting instruction of the condition's name has matched. */
   if (log->test && log->condition && m->set->tests[log->test - 1].kind == HP_TEST_NTH_OF_NAME) log->index++;
   return accepts_any(m);
@@ -590,7 +586,7 @@ static bool match_word(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
 
 bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
   uint32_t words = m->words;
-  hp_bits *child = parent->bits, *heir = child + words, *next = heir + words, *later = next + words;
+  hp_bits *next = parent->bits + 2 * (size_t)words, *later = next + words;
   parent->children++;
   if (words == 1 && !m->set->looks_at_forms && !m->set->looks_at_siblings) return match_word(m, parent, s);
   if (m->set->looks_at_forms) {
@@ -598,21 +594,16 @@ bool hp_matcher_match(hp_matcher *m, hp_frame *parent, const hp_subject *s) {
     parent->last_is_first_legend = is_legend && !parent->has_legend;
     parent->has_legend |= is_legend;
   }
-  find_candidates(m, m->active, s);
-  hp_bits any = 0;
+  hp_matcher_find_candidates(m, s);
   bool accepted = false, is_unknown = m->log && m->log->is_child;
   if (m->log) note_candidates(m, parent);
-  if (is_unknown) {
-    any = 1;
+  bool any = is_unknown || keep_active(m, parent, NULL);
+  if (is_unknown)
     accepted = match_unknown(m, parent, s);
-  } else {
-    for (uint32_t w = 0; w < words; w++)
-      any |= m->active[w] &= m->sets.entries[w] | child[w] | heir[w] | next[w] | later[w];
-    if (any)
-      accepted = hp_matcher_test(m, parent, s);
-    else
-      for (uint32_t w = 0; w < words; w++) m->matched[w] = 0;
-  }
+  else if (any)
+    accepted = hp_matcher_test(m, parent, s);
+  else
+    memset(m->matched, 0, words * sizeof *m->matched);
   if (!m->set->looks_at_siblings) return accepted;
   for (uint32_t w = 0; w < words; w++) next[w] = 0;
   if (any) {

@@ -146,8 +146,8 @@ static ALWAYS_INLINE hp_frame *open_narrow_frame(hp_walk *w, hp_frame *parent, h
   return frame;
 }
 
-static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
-                                              void *context, reading reads) {
+static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end, hp_visit visit, void *context,
+                                              reading reads) {
   hp_matcher *m = w->matcher;
   const char *base = m->base;
   const hp_bits entries = *m->sets.entries, accepts = *m->sets.accepts;
@@ -169,7 +169,7 @@ static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end
         continue;
       }
     }
-    while (!next && w->depth > floor) {
+    while (!next && w->depth > w->floor) {
       next = parent->next;
       parent = (hp_frame *)(void *)((char *)parent - w->frame_size);
       w->depth--;
@@ -179,14 +179,11 @@ static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end
   return HPAR_OK;
 }
 
-/* Visits the elements below `top` from `ref` on. Ends before `end` (0: none), or when only `floor`
- * frames are left. */
-static hpar_status walk_narrowly(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
-                                 void *context) {
+static hpar_status walk_narrowly(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context) {
   reading reads = reading_of(w->matcher);
   if (w->matcher->reads_frames) {
-    if (reads == READ_NO_ATTRIBUTES) return visit_framed(w, ref, end, floor, visit, context, READ_NO_ATTRIBUTES);
-    return visit_framed(w, ref, end, floor, visit, context, READ_ATTRIBUTES);
+    if (reads == READ_NO_ATTRIBUTES) return visit_framed(w, ref, end, visit, context, READ_NO_ATTRIBUTES);
+    return visit_framed(w, ref, end, visit, context, READ_ATTRIBUTES);
   }
   switch (reads) {
     case READ_NO_ATTRIBUTES: visit_flat(w, top, ref, end, visit, context, READ_NO_ATTRIBUTES); break;
@@ -233,11 +230,6 @@ hp_ref hp_element_after(const hpar_document *document, hp_ref node) {
   return 0;
 }
 
-/* Takes one element into the innermost frame. Returns true if a selector of the caller matched. */
-static bool step_walk(hp_walk *w, const hp_subject *subject, hpar_status *status) {
-  return hp_matcher_step(w->matcher, innermost_frame(w), subject, status);
-}
-
 /* Steps over the siblings before the element where a selector looks at them. */
 static hpar_status step_before(hp_walk *w, hp_ref element) {
   const char *base = w->matcher->document->range.base;
@@ -248,7 +240,7 @@ static hpar_status step_before(hp_walk *w, hp_ref element) {
   for (hp_ref ref = hp_element_from(base, first); ref != element && !status;
        ref = hp_element_from(base, hp_node_at(base, ref)->next)) {
     hp_subject subject = hp_subject_of(base, ref);
-    step_walk(w, &subject, &status);
+    hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
   }
   return status;
 }
@@ -268,23 +260,21 @@ hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
   while (length-- && !status) {
     hp_subject subject = hp_subject_of(base, path[length]);
     status = step_before(w, path[length]);
-    if (!status) step_walk(w, &subject, &status);
+    if (!status) hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
     if (!status) status = open_frame(w, &subject);
   }
   hp_free(path);
+  w->floor = w->depth;
   return status;
 }
 
-/* Visits the elements from `ref` on until `end`, or until only `floor` frames are left, the
- * innermost of which is that of `top`. */
-static hpar_status visit_from(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, uint32_t floor, hp_visit visit,
-                              void *context) {
-  if (is_narrow(w->matcher)) return walk_narrowly(w, top, ref, end, floor, visit, context);
+hpar_status hp_walk_on(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context) {
+  if (is_narrow(w->matcher)) return walk_narrowly(w, top, ref, end, visit, context);
   const char *base = w->matcher->document->range.base;
   while (ref && ref != end) {
     hpar_status status = HPAR_OK;
     hp_subject subject = hp_subject_of(base, ref);
-    bool accepts = step_walk(w, &subject, &status);
+    bool accepts = hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
     if (status) return status;
     if ((accepts || w->visits_all) && !visit(context, &subject, accepts)) return HPAR_OK;
     hp_ref below = hp_element_from(base, subject.node->first);
@@ -294,7 +284,7 @@ static hpar_status visit_from(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, ui
       continue;
     }
     hp_ref next;
-    while (!(next = hp_element_from(base, hp_node_at(base, ref)->next)) && w->depth > floor) {
+    while (!(next = hp_element_from(base, hp_node_at(base, ref)->next)) && w->depth > w->floor) {
       ref = innermost_frame(w)->element;
       w->depth--;
     }
@@ -304,9 +294,8 @@ static hpar_status visit_from(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, ui
 }
 
 hpar_status hp_walk_below(hp_walk *w, hp_ref top, hp_visit visit, void *context) {
-  hp_ref first =
-      hp_element_from(w->matcher->document->range.base, hp_node_at(w->matcher->document->range.base, top)->first);
-  return visit_from(w, top, first, 0, w->depth, visit, context);
+  const char *base = w->matcher->document->range.base;
+  return hp_walk_on(w, top, hp_element_from(base, hp_node_at(base, top)->first), 0, visit, context);
 }
 
 hpar_status hp_walk_start(hp_walk *w, hp_ref top, hp_ref first) {
@@ -317,10 +306,6 @@ hpar_status hp_walk_start(hp_walk *w, hp_ref top, hp_ref first) {
   hpar_status status = hp_walk_enter(w, parent);
   w->floor = w->depth - between;
   return status ? status : step_before(w, first);
-}
-
-hpar_status hp_walk_on(hp_walk *w, hp_ref top, hp_ref at, hp_ref end, hp_visit visit, void *context) {
-  return visit_from(w, top, at, end, w->floor, visit, context);
 }
 
 /*** the default language ***/
