@@ -260,9 +260,8 @@ void hp_rewriter_guess_heir(const hpar_rewriter *merger, const hp_bits *after_he
 /* Prepares the sets of bits and the versions of a chunk. */
 void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk);
 
-/*** speculation.c: calls from the loop ***/
+/*** speculation.c: calls from the loop, where hp_speculates is true ***/
 
-#if HPAR_PARALLEL
 /* The tag is not local, and ends or divides the segment. */
 bool hp_speculation_take_outer_tag(hpar_rewriter *rewriter);
 /* The outline has processed the tag, or leaves it to the merger. Returns false if the loop must not
@@ -319,30 +318,6 @@ static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
     return hp_speculation_goes_on_outside(r);
   return atomic_load_explicit(p->passed, memory_order_relaxed) < p->limit;
 }
-#else
-static inline bool hp_speculation_take_tag(hpar_rewriter *r) { return (void)r, true; }
-static inline bool hp_speculation_defers_tag(hpar_rewriter *r) { return (void)r, false; }
-static inline void hp_speculation_take_text(hpar_rewriter *r, hp_outline_text kind) { (void)r, (void)kind; }
-static inline bool hp_speculation_has_condition(const hpar_rewriter *r) { return (void)r, false; }
-static inline void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_insertion *insertion,
-                                                      bool has_tag) {
-  (void)r, (void)insertion, (void)has_tag;
-}
-static inline void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) { (void)r, (void)rule; }
-static inline bool hp_speculation_may_run(hpar_rewriter *r, uint32_t rule) { return (void)r, (void)rule, true; }
-static inline void hp_speculation_give_up(hpar_rewriter *r) { (void)r; }
-static inline void hp_speculation_read_removal(hpar_rewriter *r) { (void)r; }
-static inline bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
-  return (void)r, (void)end, (void)is_last, false;
-}
-static inline bool hp_speculation_leaves_comment(hpar_rewriter *r, const hp_comment_place *place) {
-  return (void)r, (void)place, false;
-}
-static inline bool hp_speculation_leaves_doctype(hpar_rewriter *r) { return (void)r, false; }
-static inline void hp_speculation_take_comment(hpar_rewriter *r) { (void)r; }
-static inline void hp_speculation_run(hpar_rewriter *r) { (void)r; }
-static inline bool hp_speculation_goes_on(hpar_rewriter *r) { return (void)r, true; }
-#endif
 
 /* Rewrites the chunk into its log. `worker` is a rewriter of its own. A failure shortens the log.
  */

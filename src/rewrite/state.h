@@ -522,8 +522,9 @@ static inline void hp_rewriter_separate(hpar_rewriter *r, uint64_t position, con
   if (!first || (first->length && *first->data != '<')) hp_rewriter_write_separator(r, position);
 }
 
-/* Returns true for the rewriter of a worker. */
-static inline bool hp_speculates(const hpar_rewriter *r) { return HPAR_PARALLEL && r->parallel.speculation != NULL; }
+/* True for the rewriter of a worker. In a build without parallel parsers it is the constant 0. As
+ * the first condition, it removes calls of what this build does not have. */
+#define hp_speculates(rewriter) (HPAR_PARALLEL && (rewriter)->parallel.speculation != NULL)
 
 void hp_merge_targets_reset(hpar_rewriter *rewriter);
 void hp_merge_targets_close(hpar_rewriter *rewriter);

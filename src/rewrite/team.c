@@ -61,59 +61,50 @@ static bool make_workers(hp_rewrite_team *t, unsigned threads) {
   return true;
 }
 
+/* Changes the size of the block at `*items`, whose type does not matter. */
+static bool resize(void *items, size_t bytes) {
+  void *old, *made;
+  memcpy(&old, items, sizeof old);
+  if (!(made = hp_reallocate(old, bytes))) return false;
+  memcpy(items, &made, sizeof made);
+  return true;
+}
+
 static bool make_slots(hp_rewrite_team *t) {
   uint32_t count = HP_REWRITE_SLOTS * t->threads, bits = HP_REWRITE_PREDICTION * t->words;
   if (count > t->slot_count) {
-    hp_rewrite_slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
-    if (!slots) return false;
-    memset(slots + t->slot_count, 0, (count - t->slot_count) * sizeof *slots);
-    t->slots = slots;
+    if (!resize(&t->slots, count * sizeof *t->slots)) return false;
+    memset(t->slots + t->slot_count, 0, (count - t->slot_count) * sizeof *t->slots);
     t->slot_count = count;
     t->prediction_capacity = 0;
   }
   if (bits <= t->prediction_capacity) return true;
-  for (uint32_t i = 0; i < t->slot_count; i++) {
-    hp_bits *prediction = hp_reallocate(t->slots[i].chunk.prediction, bits * sizeof *prediction);
-    if (!prediction) return false;
-    t->slots[i].chunk.prediction = prediction;
-  }
-  _Atomic hp_bits *prediction = hp_reallocate((void *)t->published.prediction, bits * sizeof *prediction);
-  if (!prediction) return false;
-  t->published.prediction = prediction;
-  hp_bits *learned = hp_allocate_aligned(HP_CACHE_LINE, (bits + 3 * (size_t)t->words) * sizeof *learned);
-  if (!learned) return false;
+  t->prediction_capacity = 0;
+  for (uint32_t i = 0; i < t->slot_count; i++)
+    if (!resize(&t->slots[i].chunk.prediction, bits * sizeof(hp_bits))) return false;
+  if (!resize(&t->published.prediction, bits * sizeof(hp_bits))) return false;
   hp_free(t->learning.near);
-  t->learning.near = learned;
+  t->learning.near = hp_allocate_aligned(HP_CACHE_LINE, (bits + 3 * (size_t)t->words) * sizeof(hp_bits));
+  if (!t->learning.near) return false;
   t->prediction_capacity = bits;
   return true;
 }
 
 /* Makes the sets of open scopes. */
 static bool make_scopes(hp_rewrite_team *t, const hpar_rules *rules) {
-  const uint32_t words = hp_scope_words(rules);
-  t->scope_words = words;
+  const size_t bytes = hp_scope_words(rules) * sizeof(hp_bits);
+  t->scope_words = hp_scope_words(rules);
   t->learning.lessons.scopes = NULL;
-  if (!words) return true;
-  for (uint32_t i = 0; i < t->slot_count; i++) {
-    hp_bits *scopes = hp_reallocate(t->slots[i].chunk.scopes, words * sizeof *scopes);
-    if (!scopes) return false;
-    t->slots[i].chunk.scopes = scopes;
-  }
-  _Atomic hp_bits *scopes = hp_reallocate((void *)t->published.scopes, words * sizeof *scopes);
-  if (!scopes) return false;
-  t->published.scopes = scopes;
-  hp_bits *learned = hp_reallocate(t->learning.scopes, words * sizeof *learned);
-  if (!learned) return false;
-  t->learning.scopes = learned;
-  return true;
+  if (!bytes) return true;
+  for (uint32_t i = 0; i < t->slot_count; i++)
+    if (!resize(&t->slots[i].chunk.scopes, bytes)) return false;
+  return resize(&t->published.scopes, bytes) && resize(&t->learning.scopes, bytes);
 }
 
 static bool make_retired(hp_rewrite_team *t, uint32_t rules) {
   uint32_t words = (rules + HP_BITS - 1) / HP_BITS;
   if (words <= t->retired_capacity) return true;
-  _Atomic hp_bits *retired = hp_reallocate((void *)t->published.retired, words * sizeof *retired);
-  if (!retired) return false;
-  t->published.retired = retired;
+  if (!resize(&t->published.retired, words * sizeof(hp_bits))) return false;
   t->retired_capacity = words;
   return true;
 }

@@ -24,7 +24,7 @@ void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
 
 void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule) {
   if (hp_is_destroyed(&r->calls.use)) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
-  if (result != HPAR_OK && hp_speculates(r)) {
+  if (hp_speculates(r) && result != HPAR_OK) {
     hp_speculation_give_up(r);
     return;
   }
@@ -69,14 +69,10 @@ void hp_window_check_memory(hpar_rewriter *r) {
 }
 
 static void scan_events(hpar_rewriter *r, size_t length, bool is_feed) {
-#if HPAR_PARALLEL
-  if (is_feed && hp_rewriter_is_parallel(r, length)) {
+  if (HPAR_PARALLEL && is_feed && hp_rewriter_is_parallel(r, length))
     hp_rewriter_scan_parallel(r);
-    return;
-  }
-#endif
-  (void)length, (void)is_feed;
-  hp_rewriter_scan(r);
+  else
+    hp_rewriter_scan(r);
 }
 
 uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint64_t position, bool is_feed) {
