@@ -156,39 +156,12 @@ static unsigned source_length(hp_encoding_kind kind, const unsigned char *at) {
   }
 }
 
-/* Passes pairs of bytes whose characters have three in UTF-8, and most ASCII between them. */
-static void pass_pairs(walk *w, bool has_digits) {
-  const unsigned char *at = w->at, *text = w->text, *end = w->end - 4, *target = w->target - 4;
-  while (at <= end && text <= target) {
-    if (*at < 0x80) {
-      at++;
-      text++;
-      if (*at < 0x80) break;
-    }
-    if (*at < 0x81 || (*text & 0xF0) != 0xE0 || *text == 0xEF) break;
-    if (has_digits && (unsigned char)(at[1] - '0') < 10) break;
-    at += 2;
-    text += 3;
-  }
-  w->at = at;
-  w->text = text;
-}
-
-static bool is_single_byte(hp_encoding_kind kind) {
-  return kind == HP_ENCODING_SINGLE_BYTE || kind == HP_ENCODING_X_USER_DEFINED;
-}
-
 /* Passes the sequence at `at`, which is not ASCII. Returns false if its length is unknown. */
 static bool pass_sequence(walk *w) {
   static const unsigned char replacement[] = {0xEF, 0xBF, 0xBD};
   hp_encoding_kind kind = w->input->encoding->kind;
   unsigned length = text_length(*w->text), bytes = 1;
-  if (kind == HP_ENCODING_GB18030 || kind == HP_ENCODING_EUC_KR) {
-    const unsigned char *begin = w->at;
-    pass_pairs(w, kind == HP_ENCODING_GB18030);
-    if (w->at > begin) return true;
-  }
-  if (!is_single_byte(kind)) {
+  if (kind != HP_ENCODING_SINGLE_BYTE && kind != HP_ENCODING_X_USER_DEFINED) {
     if (w->end - w->at < 4 || w->target - w->text < (ptrdiff_t)length) return false;
     if (length == 3 && !memcmp(w->text, replacement, 3)) return false;
     bytes = source_length(kind, w->at);
