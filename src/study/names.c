@@ -139,7 +139,7 @@ static const struct {
 
 static const char *const assumptions[HPAR_ASSUMPTIONS] = {
     [HPAR_ASSUME_NO_P_IN_BUTTON_SCOPE] = "no p from before the cut is in button scope",
-    [HPAR_ASSUME_NOT_IN_SCOPE] = "no select, button, nobr or ruby from before the cut is in scope",
+    [HPAR_ASSUME_NOT_IN_SCOPE] = "no select, button, nobr, ruby, option or optgroup from before the cut is in scope",
     [HPAR_ASSUME_NO_LI] = "no li from before the cut is open",
     [HPAR_ASSUME_NO_DD_DT] = "no dd or dt from before the cut is open",
     [HPAR_ASSUME_FORMATTING_CLEAN] = "no formatting element from before the cut is to be reconstructed",

@@ -50,8 +50,11 @@ static bool read_test(const char *path, reader *from, dat_test *test) {
   test->data = data;
   test->data_length = stop > data ? (size_t)(stop - data) - 1 : 0;
 
+  test->errors = from->at;
+  char *errors_end = NULL;
   bool document = false;
   while (!document && next_line(from, &line)) {
+    if (!errors_end && line.length && *line.bytes == '#') errors_end = line.bytes;
     if (is(line, "#script-off"))
       test->scripting = DAT_OFF;
     else if (is(line, "#script-on"))
@@ -67,6 +70,7 @@ static bool read_test(const char *path, reader *from, dat_test *test) {
     }
   }
   if (!document) return complain(path, from, "#errors without #document");
+  test->errors_length = (size_t)(errors_end - test->errors);
 
   test->expected = from->at;
   char *after = from->at;

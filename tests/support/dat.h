@@ -12,6 +12,8 @@ typedef enum dat_scripting { DAT_BOTH, DAT_OFF, DAT_ON } dat_scripting;
 typedef struct dat_test {
   const char *data;
   size_t data_length;
+  const char *errors; /* each line has its newline */
+  size_t errors_length;
   char *fragment; /* the context, "svg path"; NULL: a document */
   dat_scripting scripting;
   const char *expected; /* each line has its newline */
