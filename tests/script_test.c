@@ -189,6 +189,12 @@ static void views(void) {
   BODY("<script>w ab\ns</script>", "|     <script>\n|       \"w ab\ns\"\n|     \"ab4 2 8\"\n");
   BODY("<script>w \\lb>a&am\ns</script>;",
        "|     <script>\n|       \"w \\lb>a&am\ns\"\n|     <b>\n|       \"a&am5 2 13;\"\n");
+  /* markup ends a text that waits for more, and the rest of a piece does not wait */
+  BODY("<script>w &am\nw \\lb>\ns</script>",
+       "|     <script>\n|       \"w &am\nw \\lb>\ns\"\n|     \"&am\"\n|     <b>\n|       \"5 2 17\"\n");
+  BODY("<script>w \\lscript>w \\bli cl\\l/script>ass=y>abc\ns</script>z",
+       "|     <script>\n|       \"w \\lscript>w \\bli cl\\l/script>ass=y>abc\ns\"\n|     <script>\n|       \"w "
+       "\\li cl\"\n|     <i>\n|       class=\"y\"\n|       \"abc6 3 52z\"\n");
   /* pending table characters are not in the tree */
   BODY("<script>w \\ltable>  \ns</script>",
        "|     <script>\n|       \"w \\ltable>  \ns\"\n|     \"  5 1 14\"\n|     <table>\n");
@@ -381,6 +387,13 @@ static void limits(void) {
   count = 0;
   CHECK_EQ(parse_hostile((hpar_options){.script.max_write_depth = 3}, write_once, &count), HPAR_OK);
   CHECK_EQ(count, 4);
+  /* Each script of the page begins at depth 0. */
+  static const char twice[] = "<script>x</script><script>x</script>";
+  const hpar_options shallow = {HPAR_OPTIONS_INIT,
+                                .script = {.callback = write_once, .context = &count, .max_write_depth = 3}};
+  count = 0;
+  CHECK_EQ(hpar_parse(parser, &shallow, twice, sizeof twice - 1, document, NULL), HPAR_OK);
+  CHECK_EQ(count, 8);
   CHECK_EQ(parse_hostile((hpar_options){.size = 0}, fail, NULL), HPAR_ERROR_CALLBACK);
 }
 

@@ -76,7 +76,7 @@ typedef struct hpar_script_options {
  * processes the text before the function returns, up to an unfinished token. Later text completes
  * that token. A complete script element in the text runs before the function returns. If a script
  * with `src` then blocks the parser, the rest waits until the outer script has ended.
- * HPAR_ERROR_ARGUMENT: the script runs at no point of the input: browsers open a document. */
+ * The text of a script that runs at no point of the input, such as a deferred one, is ignored. */
 HPAR_API hpar_status hpar_script_write(hpar_editor *editor, const char *bytes, size_t length);
 
 HPAR_END_C

@@ -437,9 +437,7 @@ static void end_writes(hp_scripts *s, insertion_point old) {
 void hp_script_call_without_writes(hp_scripts *s, const hpar_script *script) {
   bool defined = s->defined;
   s->defined = false;
-  s->ignoring++;
   hp_script_call(s, script);
-  s->ignoring--;
   s->defined = defined;
 }
 
@@ -450,10 +448,7 @@ static void run_blocking(hp_scripts *s) {
     hpar_script script = {.node = s->pending, .time = HPAR_SCRIPT_BLOCKING, .external = true};
     s->pending = 0;
     insertion_point old = begin_writes(s);
-    s->defined = true;
-    s->ignoring++;
     hp_script_call(s, &script);
-    s->ignoring--;
     end_writes(s, old);
     s->defined = false;
     if (!s->level) s->paused = false;
@@ -625,7 +620,7 @@ hpar_status hpar_script_write(hpar_editor *s, const char *bytes, size_t length) 
   if (length && hp_scan()->invalid_utf8(bytes, end) != end) return HPAR_ERROR_ARGUMENT;
   s->status = count_written(s, length);
   if (s->status != HPAR_OK) return s->status;
-  if (!s->defined) return s->ignoring ? HPAR_OK : HPAR_ERROR_ARGUMENT;
+  if (!s->defined) return HPAR_OK;
   if (enters_write(s)) {
     note_state(s);
     text_to_write text = {s, bytes, length};

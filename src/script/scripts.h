@@ -77,14 +77,13 @@ typedef struct hpar_editor {
   hpar_status status; /* the failure that ends the parse; HPAR_OK: none */
   hp_trace *trace;    /* NULL: no trace */
   hp_written_pieces written;
-  bool defined;                  /* the insertion point is defined */
+  bool defined;                  /* the insertion point is defined; otherwise writes are ignored */
   unsigned level;                /* script nesting level */
   unsigned running;              /* callbacks */
   unsigned writes;               /* calls of hpar_script_write */
   bool too_deep;                 /* one of them is nested too deeply */
   bool paused;                   /* parser pause flag */
   bool draining;                 /* a loop parses the written text up to the page */
-  unsigned ignoring;             /* ignore-destructive-writes counter */
   hp_ref pending;                /* pending parsing-blocking script; 0: none */
   hp_script_list deferred, late; /* `late`: postponed */
   bool may_postpone, postpones;  /* the running script */
