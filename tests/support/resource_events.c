@@ -34,10 +34,10 @@ static bool remove_key(resource_keys *from, uint64_t key) {
 }
 
 static void format(buffer *to, const hpar_resource *r) {
-  buffer_format(to, "%u %s %.*s %.*s %.*s %u\n", (unsigned)r->offset, hpar_resource_kind_name(r->kind),
-                (int)r->url.length, r->url.length ? r->url.bytes : "", (int)r->srcset.length,
-                r->srcset.length ? r->srcset.bytes : "", (int)r->content.length,
-                r->content.length ? r->content.bytes : "", r->flags);
+  buffer_format(to, "%u %s", (unsigned)r->offset, hpar_resource_kind_name(r->kind));
+  for (const hpar_string *string = &r->url; string <= &r->content; string++)
+    buffer_format(to, " %.*s", (int)string->length, string->length ? string->bytes : "");
+  buffer_format(to, " %u\n", r->flags);
 }
 
 /* Counts an event that breaks the order as an error. */
