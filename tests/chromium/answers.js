@@ -142,7 +142,8 @@ function normalise(root) {
   for (const e of elements(root)) if (e.localName == "template") e.content?.normalize();
 }
 
-// The tree of HPar's output, and after a NUL the tree that has the same edit.
+// The tree of HPar's output, and the tree that has the same edit.
+const formatting = "a b big code em font i nobr s small strike strong tt u".split(" ");
 function rewritten(item) {
   const page = parse(decode(bytesOf(item))), all = [...elements(page)], put = (name, isInside) => e => {
     const piece = ((isInside ? e : e.parentElement) ?? page.createElement("template")).cloneNode(false);
@@ -163,7 +164,9 @@ function rewritten(item) {
     before: put("before"), after: put("after"), prepend: put("prepend", true), append: put("append", true),
     inner: put("replaceChildren", true), replace: put("replaceWith"),
   };
-  const chosen = item.tagged.map(n => all[n]).filter(e => e && e.matches(item.selector));
+  // Edits of a formatting element's tag concern the elements that the parser opens again for it.
+  const tagged = new Set(item.tagged), again = ["set", "unset", "unwrap"].includes(item.edit) ? formatting : [];
+  const chosen = all.filter((e, n) => (tagged.has(n) || again.includes(e.localName)) && e.matches(item.selector));
   for (const e of chosen) edits[item.edit](e);
   normalise(page);
   const output = parse(decode(Uint8Array.fromBase64(item.answer)));
