@@ -4,13 +4,17 @@
   options    a command's section has the options of its --help with their values, or a section before it describes them.
              It has no other options
   build      README.md's table has each option of CMakeLists.txt with its default
+  pages      scripts/generate-man makes a page for each function, names only pages that exist, and groff has no warning
 
 --help is the source of names and values. The man page is written by hand, because it says more about an option than
 --help has room for, and because a build for another machine installs it without a program that it could ask."""
+import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 from checks import check, finish
 
@@ -106,8 +110,30 @@ def check_build_options():
         check(table[name] == default or (found[name] == "${PROJECT_IS_TOP_LEVEL}" and table[name] == "OFF in a subproject"), f"README.md: the default of {name} is {default}, and not {table[name]}")
 
 
+def check_pages():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([os.path.join(ROOT, "scripts", "generate-man"), folder], check=True)
+        pages = {}
+        for path in glob.glob(folder + "/*.3"):
+            with open(path, encoding="utf-8") as file:
+                pages[os.path.basename(path)] = file.read()
+        for header in glob.glob(os.path.join(ROOT, "include", "hpar", "*.h")):
+            with open(header, encoding="utf-8") as file:
+                for name in re.findall(r"^HPAR_API .*?\b(hpar_\w+)\(", file.read(), re.MULTILINE):
+                    home = re.sub(r"\.so man3/(.*)\n", r"\1", pages.get(name + ".3", ""))
+                    check(name in pages.get(home, home).split(".SH SEE ALSO")[0], f"no man page describes {name}")
+        for name, text in pages.items():
+            for other in re.findall(r"^\\fB(\S+)\\fR\(3\)", text, re.MULTILINE):
+                check(other.replace("\\-", "-") + ".3" in pages, f"{name}: there is no {other}(3)")
+        if shutil.which("groff"):
+            whole = sorted(f"{folder}/{name}" for name, text in pages.items() if not text.startswith(".so"))
+            done = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8", "-Kutf8", *whole], capture_output=True, text=True, check=False)
+            check(not done.stderr, f"groff: {done.stderr[:500]}")
+
+
 def main():
     check_commands(sys.argv[1])
+    check_pages()
     check_build_options()
     return finish()
 
