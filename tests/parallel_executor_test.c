@@ -99,12 +99,12 @@ static void odd_only(unsigned count, task *run, void *job, void *context) {
   for (unsigned i = 1; i < count; i += 2) run(job, i);
 }
 
-/* Runs each task twice. The second call must have no effect. */
+/* Runs each task twice, and one that there is not. The second call must have no effect. */
 static void twice(unsigned count, task *run, void *job, void *context) {
   (void)context;
   calls++;
   tasks += count;
-  for (unsigned i = 0; i < 2 * count; i++) run(job, i / 2);
+  for (unsigned i = 0; i <= 2 * count; i++) run(job, i / 2);
 }
 
 static void nothing(unsigned count, task *run, void *job, void *context) {

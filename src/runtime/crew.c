@@ -134,7 +134,6 @@ void hp_crew_close(hp_crew *crew) {
   hp_crew_await(crew);
   hp_pool_destroy(crew->pool);
   hp_stragglers_release(crew->stragglers);
-  *crew = (hp_crew){0};
 }
 
 static void close_and_free(hp_crew *crew) {
