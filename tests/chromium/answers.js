@@ -210,7 +210,8 @@ const kinds = {
 };
 
 async function work() {
-  for (;;) {
+  for (let batches = 0;; batches++) {
+    if (batches == 200) return location.reload(); // gives memory back
     const response = await fetch("/work");
     if (response.status == 204) continue;
     const batch = await response.json(), differing = [];
