@@ -195,6 +195,11 @@ static void views(void) {
   BODY("<script>w \\lscript>w \\bli cl\\l/script>ass=y>abc\ns</script>z",
        "|     <script>\n|       \"w \\lscript>w \\bli cl\\l/script>ass=y>abc\ns\"\n|     <script>\n|       \"w "
        "\\li cl\"\n|     <i>\n|       class=\"y\"\n|       \"abc6 3 52z\"\n");
+  /* after a change of the tree, an option with the attribute is selected, and not the first one */
+  BODY("<select><button><selectedcontent></button><script>t 2 x</script><option>a</option><option selected>b</select>",
+       "|     <select>\n|       <button>\n|         <selectedcontent>\n|           \"b\"\n|       <script>\n|         "
+       "\"t 2 x\"\n|       <option>\n|         \"a\"\n|       <option>\n|         selected=\"\"\n|         \"b\"\n"
+       "|     \"x\"\n");
   /* pending table characters are not in the tree */
   BODY("<script>w \\ltable>  \ns</script>",
        "|     <script>\n|       \"w \\ltable>  \ns\"\n|     \"  5 1 14\"\n|     <table>\n");
