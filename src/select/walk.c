@@ -81,25 +81,11 @@ static bool call(hp_matcher *m, hp_visit visit, void *context, hp_ref ref, hp_bi
   return visit(context, &subject, (matched & *m->sets.accepts) != 0);
 }
 
-/* The next siblings of open elements. An entry that the ring has lost is found by the parents. */
-enum { RING = 64 };
-
-typedef struct ring {
-  hp_ref next[RING];
-  uint32_t top, count;
-} ring;
-
-static ALWAYS_INLINE void push(ring *r, hp_ref next) {
-  r->next[r->top++ % RING] = next;
-  r->count += r->count < RING;
-}
-
 static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context,
                                      reading reads) {
   hp_matcher *m = w->matcher;
   const char *base = m->base;
   const hp_bits wanted = *m->sets.entries, accepts = *m->sets.accepts;
-  ring open = {.top = 0};
   while (ref != end && ref) {
     const hp_node *node = hp_node_at(base, ref);
     hp_ref next = node->next;
@@ -107,22 +93,12 @@ static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref 
       hp_bits matched = find_matches(m, node, ref, wanted, NULL, reads);
       if (((matched & accepts) || w->visits_all) && !call(m, visit, context, ref, matched)) return;
       if (node->first) {
-        if (next) {
-          push(&open, next);
-          __builtin_prefetch(hp_node_at(base, next));
-        }
+        if (next) __builtin_prefetch(hp_node_at(base, next));
         ref = node->first;
         continue;
       }
     }
-    if (next) {
-      ref = next;
-    } else if (open.count) {
-      open.count--;
-      ref = open.next[--open.top % RING];
-    } else {
-      ref = hp_node_after(base, ref, top);
-    }
+    ref = next ? next : hp_node_after(base, ref, top);
   }
 }
 
