@@ -8,9 +8,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 void hp_line_open(hp_line_finder *finder, const char *bytes, size_t length) {
   if (!length) bytes = "";
@@ -123,15 +120,6 @@ static __attribute__((noinline, cold)) void decode(walk *w) {
 /* Passes ASCII, which is the same in the source and in the text. */
 static void pass_ascii(walk *w) {
   const unsigned char *at = w->at, *text = w->text;
-#if defined(__SSE2__)
-  while (w->target - text >= 16 && w->end - at >= 16) {
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    unsigned n = (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(bytes) | 0x10000);
-    at += n;
-    text += n;
-    if (n < 16) break;
-  }
-#endif
   while (text < w->target && at < w->end && *at < 0x80) at++, text++;
   w->at = at;
   w->text = text;
@@ -200,25 +188,6 @@ static void walk_to_target(walk *w) {
 
 static uint64_t offset_of(const hp_input *input, size_t part, size_t checkpoint) {
   return input->checkpoints[part].offset + (uint64_t)input->checkpoints[part].at[checkpoint].offset;
-}
-
-/* Sets the cursor to the last checkpoint before `offset`, if it is one of a few near the probable
- * one. Without branches: the number of checkpoints between two offsets is hard to predict. */
-static inline bool find_near(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
-  enum { WINDOW = 8, BEFORE = 3, MAX_DISTANCE = 1 << 14 };
-  const hp_checkpoints *part = &input->checkpoints[cursor->part];
-  uint32_t local = (uint32_t)(offset - part->offset), count = part->count;
-  uint64_t from = part->at[cursor->checkpoint].offset, distance = offset - part->offset - from;
-  if (distance - 1 >= MAX_DISTANCE || count < WINDOW) return false;
-  /* A checkpoint for each 630 bytes: the text of 512 bytes has 512 to 768 in most encodings. */
-  size_t first = cursor->checkpoint + (distance * 13 >> 13), last = count - WINDOW, before = 0;
-  first = first > BEFORE ? first - BEFORE : 0;
-  first = first < last ? first : last;
-  const hp_checkpoint *at = part->at + first;
-  for (unsigned i = 0; i < WINDOW; i++) before += at[i].offset < local;
-  if (before - 1 >= WINDOW - 1) return false;
-  cursor->checkpoint = first + before - 1;
-  return true;
 }
 
 /* Sets the cursor to the last checkpoint before `offset`, by a galloping search from the cursor. */
@@ -318,7 +287,7 @@ static __attribute__((noinline)) uint64_t walk_to(const hp_input *input, hp_inpu
 
 uint64_t hp_decoded_offset(const hp_input *input, hp_input_cursor *cursor, uint64_t offset) {
   if (!input->source || !input->part_count || offset < input->checkpoints[0].offset) return offset + input->bom;
-  if (!find_near(input, cursor, offset)) find_checkpoint(input, cursor, offset);
+  find_checkpoint(input, cursor, offset);
   uint64_t source;
   return count_from_checkpoint(input, cursor, offset, &source) ? source : walk_to(input, cursor, offset);
 }

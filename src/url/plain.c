@@ -149,23 +149,11 @@ static bool is_plain_authority(const char *at, const char *end) {
          (path + 1 == end || path[1] != '/');
 }
 
-#define EACH UINT64_C(0x0101010101010101)
-
 /* Returns whether all bytes are printable ASCII other than space, "#" and "?". */
 static bool is_plain_opaque(const char *at, const char *end) {
-  uint64_t bad = 0;
-  for (; end - at >= 8; at += 8) {
-    uint64_t v, number, question;
-    memcpy(&v, at, 8);
-    number = v ^ EACH * '#';
-    question = v ^ EACH * '?';
-    bad |= v | ~((v & EACH * 0x7F) + EACH * 0x5F) | ((v & EACH * 0x7F) + EACH);
-    bad |= ~(((number & EACH * 0x7F) + EACH * 0x7F) | number) | ~(((question & EACH * 0x7F) + EACH * 0x7F) | question);
-  }
-  if (bad & EACH * 0x80) return false;
-  for (; at < end; at++)
-    if (*at <= ' ' || (unsigned char)*at >= 0x7F || *at == '#' || *at == '?') return false;
-  return true;
+  bool bad = false;
+  for (; at < end; at++) bad |= *at <= ' ' || *at == 0x7F || *at == '#' || *at == '?';
+  return !bad;
 }
 
 void hp_plain_base_open(hp_plain_base *plain, const hp_url *base) {

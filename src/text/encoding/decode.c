@@ -96,16 +96,6 @@ static inline uint32_t unit(const byte *at, int low) { return (uint32_t)(at[low]
 INLINE const byte *utf16(const byte *at, const byte *end, bool last, char **out, int low) {
   char *to = *out;
   while (at < end) {
-    while (end - at >= 8) {
-      uint32_t a = unit(at, low), b = unit(at + 2, low), c = unit(at + 4, low), e = unit(at + 6, low);
-      if ((a | b | c | e) >= 0x80) break;
-      to[0] = (char)a;
-      to[1] = (char)b;
-      to[2] = (char)c;
-      to[3] = (char)e;
-      to += 4;
-      at += 8;
-    }
     uint32_t first = end - at < 2 ? 0 : unit(at, low);
     bool high = (first & 0xFC00) == 0xD800;
     if (end - at < (high ? 4 : 2)) {
