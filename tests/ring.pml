@@ -1,5 +1,5 @@
 /* A model of the token buffer of the pipelined parser (src/study/pipelined/ring.h), for spin. It
- * covers both sides of the buffer in stages.c, ahead.c and behind.c, and the event count
+ * covers both sides of the buffer in stages.c, producer.c and consumer.c, and the event count
  * (src/platform/event_count.h): batches, sleeping, rollback and draining.
  *
  * A token is its position in the input, with the number of rollbacks that the tokenizer had answered

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "study/pipelined/ahead.h"
+#include "study/pipelined/producer.h"
 
 #include <hpar/study.h>
 

@@ -1,6 +1,6 @@
 /* The first stage: a tokenizer that fills the token buffer. */
 
-#include "study/pipelined/ahead.h"
+#include "study/pipelined/producer.h"
 
 #include "base/process.h"
 #include "tokenizer/tokenizer.h"

@@ -1,8 +1,8 @@
-#ifndef HP_STUDY_PIPELINED_AHEAD_H
-#define HP_STUDY_PIPELINED_AHEAD_H
+#ifndef HP_STUDY_PIPELINED_PRODUCER_H
+#define HP_STUDY_PIPELINED_PRODUCER_H
 
-/* The interface between the two stages of the pipeline: ahead.c fills the token buffer, behind.c
- * builds the tree from it. */
+/* The interface between the two stages of the pipeline: producer.c fills the token buffer,
+ * consumer.c builds the tree from it. */
 
 #include "study/pipelined/stages.h"
 #include "study/record.h"

@@ -1,7 +1,7 @@
 /* The second stage: the tree builder, which takes tokens from the buffer. */
 
 #include "base/process.h"
-#include "study/pipelined/ahead.h"
+#include "study/pipelined/producer.h"
 #include "tree/engine.h"
 
 #include <hpar/study.h>
