@@ -1,9 +1,9 @@
 #ifndef HP_PLATFORM_EVENT_COUNT_H
 #define HP_PLATFORM_EVENT_COUNT_H
 
-/* An event count: a thread of the pool, or a pipeline stage, waits here for another thread. The
- * waiting thread spins with pauses, then sleeps. The other thread changes the condition by a
- * release store or a stronger one, then calls hp_event_count_wake. Either the sleeper sees the
+/* An event count: a thread of the pool, the merger or a pipeline stage waits here for another
+ * thread. The waiting thread spins with pauses, then sleeps. The other thread changes the condition
+ * by a release store or a stronger one, then calls hp_event_count_wake. Either the sleeper sees the
  * change, or the waker sees the sleeper.
  *
  * This protocol needs a full barrier between the store and the load of `sleepers`. Wakes are
