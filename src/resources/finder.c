@@ -226,8 +226,7 @@ static __attribute__((noinline)) void see_unusual_image(hp_tag_listener *listene
 }
 
 /* Calls only the callback, and the conversion of an offset. */
-static inline __attribute__((always_inline)) void see_image(hp_tag_listener *listener, hp_ref image, uint32_t start,
-                                                            bool is_exact) {
+static void see_image(hp_tag_listener *listener, hp_ref image, uint32_t start) {
   hp_finder *f = (hp_finder *)listener;
   const hp_node *node = hp_node_at(f->builder->base, image);
   const hp_attributes *block = hp_at(f->builder->base, node->attributes);
@@ -237,15 +236,7 @@ static inline __attribute__((always_inline)) void see_image(hp_tag_listener *lis
   }
   uint64_t offset = hp_input_source_offset(f->report->input, &f->cursor, start);
   hp_set_block_values(f->report->document, block, true, &f->values);
-  report_directly(f, image, start, offset, is_exact, hp_image_in(&f->values));
-}
-
-static void see_exact_image(hp_tag_listener *listener, hp_ref image, uint32_t start) {
-  see_image(listener, image, start, true);
-}
-
-static void see_found_image(hp_tag_listener *listener, hp_ref image, uint32_t start) {
-  see_image(listener, image, start, false);
+  report_directly(f, image, start, offset, f->is_exact, hp_image_in(&f->values));
 }
 
 static const hp_resource_origin no_origin = {0, 0, 0};
@@ -607,10 +598,8 @@ void hp_finder_open(hp_finder *f, const hp_resource_report *to, hp_builder *buil
   own.count = 0;
   memset(f, 0, offsetof(hp_finder, values));
   hp_clear_values(&f->values);
-  f->listener = (hp_tag_listener){.see = see,
-                                  .see_image = is_exact ? see_exact_image : see_found_image,
-                                  .before_script = before_script,
-                                  .names = hp_resource_names};
+  f->listener =
+      (hp_tag_listener){.see = see, .see_image = see_image, .before_script = before_script, .names = hp_resource_names};
   f->own_report = *to;
   f->report = &f->own_report;
   f->builder = builder;
