@@ -317,19 +317,9 @@ static bool test_holds(const hp_matcher *m, const hp_test *test, const hp_subjec
 }
 
 static bool type_holds(const hp_matcher *m, const hp_compound *compound, const hp_subject *s) {
-  switch ((hp_namespace_test)compound->ns) {
-    case HP_NAMESPACE_ANY: break;
-    case HP_NAMESPACE_IS_HTML:
-      if (!s->is_html) return false;
-      break;
-    case HP_NAMESPACE_IS_SVG:
-      if (s->node->ns != HPAR_NAMESPACE_SVG) return false;
-      break;
-    case HP_NAMESPACE_IS_MATHML:
-      if (s->node->ns != HPAR_NAMESPACE_MATHML) return false;
-      break;
-    default: return false; /* every element of a parsed document has a namespace */
-  }
+  /* Both types list HTML, SVG and MathML in this order; an element has one of these. */
+  if (compound->ns != HP_NAMESPACE_ANY && s->node->ns - HPAR_NAMESPACE_HTML != compound->ns - HP_NAMESPACE_IS_HTML)
+    return false;
   if (compound->name == HP_SELECT_NONE) return true;
   hp_bound_name name = m->names[compound->name];
   return s->node->name == (s->is_html ? name.lower : name.exact);
