@@ -321,7 +321,9 @@ static hpar_study_stats count_scripts(const char *page) {
 
 static void statistics(void) {
   CHECK_EQ(count_scripts("<p>a").script.runs, 0);
-  CHECK_EQ(count_scripts("<p>a<script>w \\li>\\l/i>\n</script>b").script.bytes_written, 7);
+  const hpar_study_stats written = count_scripts("<p>a<script>w \\li>\\l/i>\n</script>b");
+  CHECK_EQ(written.script.bytes_written, 7);
+  CHECK_EQ(written.tokens, 8); /* two of them in written text */
   static const char *const balanced[] = {"<p><script>r 9</script>b", "<p>a<script>w x\\li>y\\l/i>\n</script>b",
                                          "<p>a<script>w \\lscript>w z\\l/script>\n</script>b",
                                          "<table><script>w \\ltr>\\l/tr>\\l/tbody>\n</script>"};
