@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs hpar compare --pool spin with more threads than cores. Checks that the waiting threads do not
 # slow the sequential runs that the command times. The test compares with --pool sleep. It repeats,
-# because other processes slow the runs, too.
+# because other processes slow the runs, too. Where the runs beside sleeping threads differ much
+# among themselves, a slow run says nothing.
 
 hpar=$1
 "$hpar" parse --predictor help >/dev/null 2>&1 || {
@@ -19,14 +20,22 @@ mean() {
     awk '{ sum += $1 } END { if (NR) printf "%d\n", sum / NR / 1000 }'
 }
 
+least= most=
 for attempt in 1 2 3 4 5; do
   asleep=$(mean sleep)
+  test -n "$asleep" || continue
+  test "${least:=$asleep}" -lt "$asleep" || least=$asleep
+  test "${most:=$asleep}" -gt "$asleep" || most=$asleep
   spinning=$(mean spin)
   echo "sequential: $asleep us beside sleeping threads, $spinning us beside spinning threads"
-  if [ -n "$asleep" ] && [ "$spinning" -lt $((asleep + asleep / 2)) ]; then
+  if [ "$spinning" -lt $((asleep + asleep / 2)) ]; then
     echo "1 passed, 0 failed"
     exit 0
   fi
 done
+if [ "${most:-0}" -gt $((${least:-0} + ${least:-0} / 4)) ]; then
+  echo "skipped: other processes slow the runs: from $least to $most us beside sleeping threads"
+  exit 77
+fi
 echo "failed: the spinning threads slow the sequential runs"
 exit 1
