@@ -91,6 +91,80 @@ static void test_ascii_in_slices(void) {
   free(bytes);
 }
 
+/*** late threads ***/
+
+/* A slice that its thread runs, until the calling thread takes it at a step. */
+static struct {
+  const hp_slice_batch *batch;
+  unsigned slice;
+  hp_unit_state unit;
+  unsigned steps_left;
+} taken;
+
+static void take_slice(void) {
+  if (!taken.batch || taken.steps_left--) return;
+  const hp_slice_batch *batch = taken.batch;
+  taken.batch = NULL;
+  CHECK(hp_unit_give_up(&taken.unit));
+  batch->client->run(batch->job, taken.slice, 0, NULL);
+}
+
+static bool run_and_take(void *context, hp_slice_batch *batch) {
+  const unsigned slice = *(unsigned *)context % batch->count;
+  for (unsigned i = 0; i < batch->count; i++) {
+    hp_unit_steps steps = {0};
+    if (i == slice) {
+      taken.batch = batch;
+      taken.slice = i;
+      atomic_store(&taken.unit, HP_UNIT_CLAIMED);
+      steps.unit = &taken.unit;
+    }
+    batch->client->run(batch->job, i, i == slice, &steps);
+    if (i == slice && taken.batch) CHECK(hp_unit_publish(&taken.unit));
+    taken.batch = NULL;
+  }
+  return true;
+}
+
+/* The calling thread takes a slice at any step of its thread, which then goes on: it writes nothing
+ * more. */
+static void test_taken_slices(void) {
+  enum { LENGTH = 60000, STEPS = 60 };
+  static const char *const labels[] = {"windows-1251", "gbk", "shift_jis", "utf-16le"};
+  static char bytes[LENGTH];
+  for (size_t i = 0; i < LENGTH; i++) bytes[i] = (char)(i % 7 ? 'a' + i % 23 : 0xC4);
+  hp_unit_set_hook(take_slice);
+  for (size_t k = 0; k < sizeof labels / sizeof *labels; k++) {
+    const hp_encoding *encoding = named(labels[k]);
+    hp_sniffed sniffed = {encoding, HP_ENCODING_FROM_HINT, true};
+    hp_input whole = {0};
+    if (!CHECK_EQ(hp_input_decode(&whole, bytes, LENGTH, encoding), HPAR_OK)) continue;
+    for (unsigned i = 0; i < 2 * 2 * STEPS; i++) {
+      hp_buffer target = {0};
+      unsigned slice = i % 2;
+      hp_slice_executor executor = {.buffer = &target,
+                                    .run = run_and_take,
+                                    .context = &slice,
+                                    .max_slices = 2 + i / 2 % 2,
+                                    .min_slice_bytes = 1000};
+      hp_input input = {0};
+      taken.steps_left = i / 4;
+      if (CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK)) {
+        bool fine = CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);
+        for (size_t at = 0; fine && at < input.length; at += 997)
+          if (((unsigned char)input.bytes[at] & 0xC0) != 0x80)
+            fine = CHECK_EQ(hp_input_offset(&input, at), hp_input_offset(&whole, at));
+      }
+      hp_input_close(&input);
+      hp_buffer_close(&target);
+    }
+    hp_input_close(&whole);
+  }
+  hp_unit_set_hook(NULL);
+}
+
+/*** long texts ***/
+
 static hpar_status gather(const char *text, size_t length, void *context) {
   buffer_add(context, text, length);
   return HPAR_OK;
@@ -150,6 +224,7 @@ static void test_long_texts(void) {
 int main(void) {
   test_ascii_in_slices();
   test_target_memory();
+  test_taken_slices();
   test_long_texts();
   return check_report();
 }

@@ -57,7 +57,7 @@ explore units -DCLIENT=1 -DWORKERS=2 -DUNITS=4
 explore units -DCLIENT=2 -DWORKERS=1 -DUNITS=4
 explore units -DCLIENT=3 -DWORKERS=2 -DUNITS=4
 if [ "$HPAR_TEST_FULL" ]; then explore units -DCLIENT=2 -DWORKERS=2 -DUNITS=4; fi
-for condition in 1 5 16; do omit $condition units -DCLIENT=1 -DWORKERS=1 -DUNITS=3; done
+for condition in 1 5 16 17 18; do omit $condition units -DCLIENT=1 -DWORKERS=1 -DUNITS=3; done
 omit 4 units -DCLIENT=1 -DWORKERS=2 -DUNITS=3
 omit 3 units -DCLIENT=3 -DWORKERS=2 -DUNITS=4
 for condition in 7 11 12 13; do omit $condition units -DCLIENT=2 -DWORKERS=1 -DUNITS=3; done

@@ -1,12 +1,13 @@
 /* The model of src/runtime, for spin: three threads share four units, and the system may stop a
  * thread at any step. A thread that is stopped for long is late: the calling thread may find that
  * at any time, which covers every clock. The comments of units.h, crew.h and stragglers.h name the
- * steps: claim, publish, admit, consume, hold, release, give up, cancel, leave, fork.
+ * steps: claim, begin, end, publish, admit, consume, hold, release, give up, cancel, leave, fork.
  *
  * CLIENT is who uses the units:
  *
- *   QUEUE   slices, pages and batches (units.c): any thread admits published units in order, and
- *           the calling thread repeats the units of a late one in other memory
+ *   QUEUE   slices, pages and batches (units.c): any thread admits published units in order. The
+ *           calling thread repeats the units of a late one in the same memory, to which threads
+ *           write only between begin and end, and then consumes the rest alone
  *   MERGER  the parser (drivers/parallel): a worker joins units; the merger takes their logs in
  *           order, and parses the text of a late worker itself; workers compose neighbouring logs
  *   SLOTS   the rewriter (rewrite/team.c): a unit is free again when the merger has used it
@@ -30,7 +31,7 @@
 #define ACQUIRE 2         /* a look at a unit is an acquire: the result is not read before it */
 #define ONE_STEP 3        /* a claim is one step */
 #define LOOKS_AGAIN 4     /* who admits looks for units again, after it has cleared `admits` */
-#define OTHER_MEMORY 5    /* the calling thread repeats a late unit in other memory */
+#define ENDS_WRITES 5     /* who gives a unit up waits for the end of a write */
 #define FREES_LATER 6     /* the late thread frees the slot that was given up */
 #define SKIPS_BEGUN 7     /* the merger skips what it has parsed of a late unit */
 #define HOLDS_LEFT 8      /* who composes holds the left unit, too */
@@ -42,6 +43,8 @@
 #define COUNTS_FIRST 14   /* a thread counts itself before it looks for sleepers */
 #define KNOWS_FORK 15     /* the child does not wait for lost threads */
 #define GIVES_UP_FREE 16  /* a unit that is given up may be free: its thread has only its number */
+#define AWAITS_USE 17     /* who consumes the rest waits for threads that consume */
+#define ENDS_LAST 18      /* the end of a write is a release */
 
 #ifndef OMIT
 #define OMIT 0
@@ -61,10 +64,11 @@
 
 #define FREE 0
 #define CLAIMED 1
-#define GIVEN_UP 2
-#define PUBLISHED 3
-#define CONSUMED 4
-#define HELD 5
+#define WRITING 2
+#define GIVEN_UP 3
+#define PUBLISHED 4
+#define CONSUMED 5
+#define HELD 6
 
 byte state[UNITS];
 byte written[UNITS]; /* stores to the result of a unit; 2: it is complete */
@@ -88,13 +92,15 @@ inline claim(u) {
   fi
 }
 
+/* A publication ends a write, too. */
 inline publish(u) {
-  atomic { ok = state[u] == CLAIMED; if :: ok -> state[u] = PUBLISHED :: else fi }
+  atomic { ok = state[u] == CLAIMED || state[u] == WRITING; if :: ok -> state[u] = PUBLISHED :: else fi }
 }
 
 inline give_up(u) {
   atomic {
-    ok = state[u] == CLAIMED || (state[u] == FREE && OMIT != GIVES_UP_FREE);
+    state[u] != WRITING || OMIT == ENDS_WRITES;
+    ok = state[u] == CLAIMED || state[u] == WRITING || (state[u] == FREE && OMIT != GIVES_UP_FREE);
     if :: ok -> state[u] = GIVEN_UP :: else fi
   }
 }
@@ -123,6 +129,22 @@ inline run_and_publish(u) {
   fi
 }
 
+/* Does the same in two writes. Between them, the unit may be given up. */
+inline write_and_publish(u) {
+  atomic { ok = state[u] == CLAIMED; if :: ok -> state[u] = WRITING :: else fi };
+  if
+  :: ok ->
+     begin_write(u);
+     if
+     :: OMIT == ENDS_LAST -> state[u] = CLAIMED; d_step { written[u]--; writers[u]-- }
+     :: else -> d_step { written[u]--; writers[u]--; state[u] = CLAIMED }
+     fi;
+     atomic { ok = state[u] == CLAIMED; if :: ok -> state[u] = WRITING :: else fi };
+     if :: ok -> run_and_publish(u) :: else fi
+  :: else
+  fi
+}
+
 /* Looks at the unit: sets `ok` if it is published, and then reads the result. */
 inline look(u) {
   if
@@ -137,7 +159,7 @@ inline use(u) {
 
 /*** QUEUE ***/
 
-byte next_unit, admitted;
+byte next_unit, admitted, consuming;
 bool admits;
 
 /* As hp_unit_queue_consume, until no unit is left for the thread. */
@@ -153,13 +175,13 @@ inline consume_all() {
           u = admitted;
           ok = u < UNITS && state[u] == PUBLISHED;
           if
-          :: ok -> USES_JOB; assert(written[u] == 2); use(u); admitted++
+          :: ok -> USES_JOB; assert(written[u] == 2); use(u); admitted++; consuming++
           :: else
           fi
         };
         admits = false;
         if
-        :: ok -> state[u] = CONSUMED
+        :: ok -> d_step { state[u] = CONSUMED; consuming-- }
         :: !ok && OMIT == LOOKS_AGAIN -> break
         :: else
         fi
@@ -174,7 +196,7 @@ inline work_at_queue() {
   :: else ->
      atomic { k = next_unit; if :: k < UNITS -> next_unit++ :: else fi };
      if
-     :: k < UNITS -> claim(k); if :: ok -> run_and_publish(k); consume_all() :: else fi
+     :: k < UNITS -> claim(k); if :: ok -> write_and_publish(k); consume_all() :: else fi
      :: else
      fi
   od;
@@ -449,18 +471,24 @@ init {
      fi
   fi;
 #if CLIENT == QUEUE
-  for (k : 0 .. UNITS - 1) {
-    if
-    :: !is_late -> assert(used[k] == 1)
-    :: else ->
-       give_up(k);
+  if
+  :: is_late ->
+     for (k : 0 .. UNITS - 1) { give_up(k) };
+     atomic { !admits -> admits = true };
+     consuming == 0 || OMIT == AWAITS_USE;
+     for (k : 0 .. UNITS - 1) {
        if
-       :: ok && OMIT == OTHER_MEMORY -> begin_write(k); end_write(k)
-       :: !ok -> assert(written[k] == 2)
+       :: state[k] == GIVEN_UP -> written[k] = 0; begin_write(k); end_write(k)
+       :: else
+       fi;
+       if
+       :: !used[k] -> atomic { assert(written[k] == 2 && consuming == 0); use(k) }
        :: else
        fi
-    fi
-  };
+     }
+  :: else
+  fi;
+  for (k : 0 .. UNITS - 1) { assert(used[k] == 1) };
 #endif
   if
   :: use_document(); use_parser()

@@ -2,6 +2,8 @@
 
 #include "base/target.h"
 
+#include <sched.h>
+
 #if HPAR_TEST_HOOKS
 static void (*_Atomic unit_hook)(void);
 void hp_unit_set_hook(void (*hook)(void)) { atomic_store(&unit_hook, hook); }
@@ -26,16 +28,32 @@ bool hp_unit_claim(hp_unit_state *unit) {
 
 /* The exchange is sequentially consistent: see hp_unit_queue_consume. */
 bool hp_unit_publish(hp_unit_state *unit) {
-  uint32_t state = HP_UNIT_CLAIMED;
-  return atomic_compare_exchange_strong(unit, &state, HP_UNIT_PUBLISHED);
+  uint32_t state = atomic_load_explicit(unit, memory_order_relaxed);
+  return state < HP_UNIT_GIVEN_UP && atomic_compare_exchange_strong(unit, &state, HP_UNIT_PUBLISHED);
+}
+
+/* Waits for a thread that is in a short section. It may need this processor. */
+static void pause_for_section(hp_spin *spin) {
+#if HPAR_PARALLEL
+  enum { PATIENCE_NS = 20000 };
+  if (!hp_spin_on(spin, PATIENCE_NS)) sched_yield();
+#else
+  (void)spin;
+#endif
 }
 
 bool hp_unit_give_up(hp_unit_state *unit) {
+  hp_spin spin = {0};
   uint32_t state = atomic_load_explicit(unit, memory_order_acquire);
-  while (state < HP_UNIT_GIVEN_UP)
-    if (atomic_compare_exchange_weak_explicit(unit, &state, HP_UNIT_GIVEN_UP, memory_order_acq_rel,
-                                              memory_order_acquire))
+  while (state < HP_UNIT_GIVEN_UP) {
+    if (state == HP_UNIT_WRITING) {
+      pause_for_section(&spin);
+      state = atomic_load_explicit(unit, memory_order_acquire);
+    } else if (atomic_compare_exchange_weak_explicit(unit, &state, HP_UNIT_GIVEN_UP, memory_order_acq_rel,
+                                                     memory_order_acquire)) {
       return true;
+    }
+  }
   return false;
 }
 
@@ -100,16 +118,24 @@ bool hp_unit_queue_consume(hp_unit_queue *q) {
     if (atomic_exchange(&q->admits, 1)) return false;
     const bool is_next = has_next(q); /* another thread may have admitted it meanwhile */
     const hp_admission admission = is_next ? admit_next(q, &unit) : HP_ADMIT_LATER;
+    if (admission == HP_ADMIT_NOW) atomic_fetch_add_explicit(&q->consuming, 1, memory_order_relaxed);
     atomic_store(&q->admits, 0);
     if (is_next && admission != HP_ADMIT_NOW) return false;
     if (!is_next) continue;
     if (q->plan.client->consume) q->plan.client->consume(q->plan.job, unit);
-    if (q->plan.steps) hp_note_step(&q->plan.steps[unit]);
     hp_turn();
     atomic_store_explicit(&q->plan.states[unit], HP_UNIT_CONSUMED, memory_order_release);
+    atomic_fetch_sub_explicit(&q->consuming, 1, memory_order_release);
+    if (q->plan.steps) hp_note_step(&q->plan.steps[unit]);
     return true;
   }
   return false;
+}
+
+void hp_unit_queue_stop_consuming(hp_unit_queue *q) {
+  hp_spin spin = {0};
+  while (atomic_exchange(&q->admits, 1)) pause_for_section(&spin);
+  while (atomic_load_explicit(&q->consuming, memory_order_acquire)) pause_for_section(&spin);
 }
 
 /* Consumes what is left. Gives up if nothing happens for a while. */
@@ -137,7 +163,9 @@ static void run_units(void *context, unsigned thread) {
   for (;;) {
     while (consumes && hp_unit_queue_consume(q)) continue;
     if (!claim_next(q, thread, &seen, &unit)) break;
-    q->plan.client->run(q->plan.job, unit, thread, q->plan.steps ? &q->plan.steps[unit] : NULL);
+    hp_unit_steps *steps = q->plan.steps ? &q->plan.steps[unit] : NULL;
+    if (steps) steps->unit = thread && q->may_leave ? &q->plan.states[unit] : NULL;
+    q->plan.client->run(q->plan.job, unit, thread, steps);
     hp_turn();
     if (q->plan.states) hp_unit_publish(&q->plan.states[unit]);
   }
@@ -183,11 +211,11 @@ static bool run_and_leave(hp_unit_queue *q, hp_crew *crew, const hp_executor *ex
 
 bool hp_unit_queue_run(hp_unit_queue *q, const hp_unit_plan *plan, hp_crew *crew, const hp_executor *executor,
                        unsigned threads, bool may_leave) {
-  *q = (hp_unit_queue){.plan = *plan, .threads = threads};
+  *q = (hp_unit_queue){.plan = *plan, .threads = threads, .may_leave = may_leave};
 #if HPAR_PARALLEL
   if (may_leave && threads > 1 && executor->kind == HPAR_EXECUTOR_THREADS) return run_and_leave(q, crew, executor);
 #endif
-  (void)may_leave;
+  q->may_leave = false;
   hp_crew_run(crew, executor, threads, run_units, q);
   return true;
 }

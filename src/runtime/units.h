@@ -5,15 +5,18 @@
  * tests/units.pml is the model of this protocol, and the comments name its steps.
  *
  *   FREE -- claim --> CLAIMED -- publish --> PUBLISHED -- consume --> CONSUMED
- *     |                  |                   |       ^
- *     +---- give up -----+                 hold   release
- *              v                             v       |
- *           GIVEN_UP                      HELD, by one thread
+ *     |                |   ^                 |       ^
+ *     |             begin end              hold   release
+ *     |                v   |                 v       |
+ *     +---- give up    WRITING            HELD, by one thread
+ *              v
+ *           GIVEN_UP
  *
  * Only the thread that has claimed a unit writes its result. The publication is a release, and the
  * look at it an acquire, so that whoever sees a unit published may read the result. A consumer
- * whose unit is late gives it up: it does the unit itself in other memory, and the late thread
- * learns from the failed publication that nobody wants its result. */
+ * whose unit is late gives it up: it does the unit itself, and the late thread learns from its next
+ * step that nobody wants its result. Either the consumer does that in other memory, or threads
+ * write to the memory of a unit only between begin and end, where a unit is not given up. */
 
 #include "base/memory.h"
 #include "runtime/crew.h"
@@ -26,6 +29,7 @@ typedef _Atomic uint32_t hp_unit_state;
 enum {
   HP_UNIT_FREE,
   HP_UNIT_CLAIMED,
+  HP_UNIT_WRITING,
   HP_UNIT_GIVEN_UP,
   HP_UNIT_PUBLISHED, /* the result is complete in this state and in the next ones */
   HP_UNIT_CONSUMED,
@@ -34,10 +38,12 @@ enum {
 
 /* Step `claim`. Returns false if another thread has claimed the unit, or it was given up. */
 bool hp_unit_claim(hp_unit_state *unit);
-/* Step `publish`. Returns false if the unit was given up. Requires: the thread has claimed it. */
+/* Step `publish`, which ends a write, too. Returns false if the unit was given up. Requires: the
+ * thread has claimed it. */
 bool hp_unit_publish(hp_unit_state *unit);
-/* Step `give_up`. Returns false if the result is complete. A free unit is given up, too: a thread
- * may have taken its number from a queue, and be late before it claims the unit. */
+/* Step `give_up`, which waits for the end of a write. Returns false if the result is complete. A
+ * free unit is given up, too: a thread may have taken its number from a queue, and be late before
+ * it claims the unit. */
 bool hp_unit_give_up(hp_unit_state *unit);
 /* Step `hold`: lets the thread alone use the result. Returns false if the unit is not published, or
  * another thread holds it. */
@@ -88,7 +94,8 @@ static inline void hp_unit_call_hook(void) {}
 /* Progress within a unit, by which its consumer knows a straggler. */
 typedef struct hp_unit_steps {
   _Atomic uint32_t count;
-  char padding[HP_CACHE_LINE - sizeof(uint32_t)];
+  hp_unit_state *unit; /* of a thread that may become a straggler; NULL: it does not */
+  char padding[HP_CACHE_LINE - sizeof(uint32_t) - sizeof(hp_unit_state *)];
 } hp_unit_steps;
 
 /* Notes a step. Only the thread that runs the unit calls this. NULL is allowed. */
@@ -97,6 +104,21 @@ static inline void hp_note_step(hp_unit_steps *steps) {
   hp_unit_call_hook();
   const uint32_t count = atomic_load_explicit(&steps->count, memory_order_relaxed);
   atomic_store_explicit(&steps->count, count + 1, memory_order_relaxed);
+}
+
+/* Returns whether the calling thread may take the unit from the one that runs it. */
+static inline bool hp_unit_may_be_taken(const hp_unit_steps *steps) { return steps && steps->unit; }
+/* Step `begin`: lets the thread write what it would share with the one that takes the unit. Returns
+ * false if the unit was given up. A write should be short, because give_up waits for its end. */
+static inline bool hp_unit_begin_write(hp_unit_steps *steps) {
+  uint32_t state = HP_UNIT_CLAIMED;
+  return !hp_unit_may_be_taken(steps) ||
+         atomic_compare_exchange_strong_explicit(steps->unit, &state, HP_UNIT_WRITING, memory_order_relaxed,
+                                                 memory_order_relaxed);
+}
+/* Step `end`: a release, so that the thread that takes the unit writes after this one. */
+static inline void hp_unit_end_write(hp_unit_steps *steps) {
+  if (hp_unit_may_be_taken(steps)) atomic_store_explicit(steps->unit, HP_UNIT_CLAIMED, memory_order_release);
 }
 
 typedef enum hp_admission {
@@ -131,15 +153,17 @@ typedef struct hp_unit_plan { // value
 
 /* The state of a run. A thread that runs units must not outlive it. */
 typedef struct hp_unit_queue {
-  hp_unit_plan plan; /* constant while threads run, as the number of threads */
+  hp_unit_plan plan; /* constant while threads run, as the next two */
   unsigned threads;
+  bool may_leave;
 
   char padding_1[HP_CACHE_LINE];
   _Atomic size_t next; /* to claim, in the order */
   char padding_2[HP_CACHE_LINE];
-  _Atomic uint32_t admits; /* 1: a thread admits a unit */
-  _Atomic size_t admitted; /* units before this one; of the thread that admits, as the next one */
-  size_t consumed;         /* units before this one */
+  _Atomic uint32_t admits;    /* 1: a thread admits a unit */
+  _Atomic uint32_t consuming; /* threads that consume an admitted unit */
+  _Atomic size_t admitted;    /* units before this one; of the thread that admits, as the next */
+  size_t consumed;            /* units before this one */
 } hp_unit_queue;
 
 /* Step `cancel`: no thread claims a further unit. Requires: not by part. */
@@ -150,6 +174,8 @@ bool hp_unit_queue_join(hp_unit_queue *queue, size_t *unit);
 /* Consumes the next unit, if it is published and admitted. Returns whether it did. No published
  * unit is left behind: if another thread admits meanwhile, it looks again. */
 bool hp_unit_queue_consume(hp_unit_queue *queue);
+/* Lets no thread consume a further unit, and waits for those that do. */
+void hp_unit_queue_stop_consuming(hp_unit_queue *queue);
 /* Runs all units on the threads, with its state in `queue`. Returns true if all threads have
  * returned. Returns false if there are stragglers, which only `may_leave` allows: the crew drops
  * the job when they have left. The caller gives up their units, and keeps the queue until the crew

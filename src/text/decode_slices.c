@@ -1,6 +1,10 @@
 /* Slices of the source are decoded side by side. Each thread writes its own text and
  * checkpoints; the slices are then moved together. A slice that is ASCII is not decoded: the source
- * is copied to its place, as soon as some other slice is not ASCII. */
+ * is copied to its place, as soon as some other slice is not ASCII.
+ *
+ * The calling thread decodes the slice of a late thread again, in the same memory. Therefore each
+ * other thread decodes steps of a slice in memory of its own, and copies them in short writes
+ * (hp_unit_begin_write). */
 
 #include "text/input.h"
 
@@ -107,21 +111,51 @@ static void take_ascii(text_slice *s, const byte *source) {
   s->checkpoint_count = note_ascii(s->room, s->begin, s->end, source);
 }
 
-/* Decodes the slice to a text that begins at `place`. The text is at most `most` bytes long. */
-static void decode_forward(text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
-                           hp_unit_steps *steps) {
+enum { STAGED = 8 };
+
+/* Stretches that are decoded, but not yet written to the memory of the slice. */
+typedef struct stage {
+  size_t count, length;
+  hp_checkpoint checkpoints[STAGED];
+  char text[3 * STAGED * HP_CHECKPOINT_BYTES + HP_DECODER_SLACK];
+} stage;
+
+/* Writes the stretches, which end at `out`. Returns false if the slice was given up. */
+static bool write_stage(stage *from, char *out, hp_checkpoint *end, hp_unit_steps *steps) {
+  if (!hp_unit_begin_write(steps)) return false;
+  memcpy(out - from->length, from->text, from->length);
+  memcpy(end - from->count, from->checkpoints, from->count * sizeof *end);
+  hp_unit_end_write(steps);
+  from->count = from->length = 0;
+  return true;
+}
+
+/* Decodes the slice to a text that begins at `place`, with a stage if `own` is not NULL. The text
+ * is at most `most` bytes long. The result is not used if the slice was given up. */
+static inline __attribute__((always_inline)) void decode_by(stage *own, text_slice *s, const hp_encoding *encoding,
+                                                            const byte *source, ptrdiff_t most, hp_unit_steps *steps) {
   const byte *at = s->begin;
   char *out = s->place;
   size_t count = 0;
   hp_decoder d;
   s->status = hp_decoder_open(&d, encoding);
   while (s->status == HPAR_OK) {
-    s->room[count++] = (hp_checkpoint){(uint32_t)(out - s->place), (uint32_t)(at - source), d.state};
+    *(own ? &own->checkpoints[own->count++] : &s->room[count]) =
+        (hp_checkpoint){(uint32_t)(out - s->place), (uint32_t)(at - source), d.state};
+    count++;
     const byte *stop = stretch_end(at, s->end);
     s->is_saturated = s->limit - out < most_text(at, stop);
     if (s->is_saturated) break;
-    at = d.decode(&d, at, stop, stop == s->end, &out);
+    if (own) {
+      char *const begin = own->text + own->length, *to = begin;
+      at = d.decode(&d, at, stop, stop == s->end, &to);
+      out += to - begin;
+      own->length += (size_t)(to - begin);
+    } else {
+      at = d.decode(&d, at, stop, stop == s->end, &out);
+    }
     if (out - s->place > most) s->status = HPAR_ERROR_TOO_LARGE;
+    if (own && (at == s->end || own->count == STAGED) && !write_stage(own, out, s->room + count, steps)) return;
     if (at == s->end) break;
     hp_note_step(steps);
   }
@@ -129,6 +163,19 @@ static void decode_forward(text_slice *s, const hp_encoding *encoding, const byt
   s->length = (size_t)(out - s->place);
   s->checkpoints = s->room;
   s->checkpoint_count = count;
+}
+
+static void decode_forward(text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
+                           hp_unit_steps *steps) {
+  decode_by(NULL, s, encoding, source, most, steps);
+}
+
+/* Does the same in short writes. */
+static void decode_in_writes(text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
+                             hp_unit_steps *steps) {
+  stage own;
+  own.count = own.length = 0;
+  decode_by(&own, s, encoding, source, most, steps);
 }
 
 /* Decodes a slice of a single-byte encoding from the end to the beginning. */
@@ -156,17 +203,6 @@ static void decode_backward(text_slice *s, const hp_encoding *encoding, const by
   for (size_t i = first; i < last; i++) s->room[i].offset += (uint32_t)s->length;
 }
 
-/* Decodes the slice to a text that ends at `limit`. */
-static void decode_to_limit(text_slice *s, const hp_encoding *encoding, const byte *source, ptrdiff_t most,
-                            hp_unit_steps *steps) {
-  if (encoding->kind == HP_ENCODING_SINGLE_BYTE) {
-    decode_backward(s, encoding, source, most, steps);
-  } else {
-    decode_forward(s, encoding, source, most, steps);
-    s->text = memmove(s->limit - s->length, s->text, s->length);
-  }
-}
-
 /*** all slices ***/
 
 enum { NEAR = 2 << 10 };
@@ -192,22 +228,12 @@ typedef struct decoding {
   _Atomic bool has_other; /* some slice is not ASCII */
   _Atomic unsigned ascii_slices;
   size_t occupied; /* all slices before this one have left their first place */
-  /* for drop_decoding */
-  char *owned;
-  hp_checkpoints *checkpoints;
   /* The memory of further slices is not touched. */
   unsigned count;
   slice slices[HP_DECODE_SLICES];
   char *begins[HP_DECODE_SLICES]; /* of the slices' texts before they are moved */
   uint8_t order[HP_DECODE_SLICES];
 } decoding;
-
-static void drop_decoding(void *job) {
-  decoding *all = job;
-  hp_free(all->owned);
-  hp_free(all->checkpoints);
-  hp_free(all);
-}
 
 /* Returns whether the slice is ASCII. Looks at the whole slice, or until some slice is not. */
 static bool is_ascii_slice(decoding *all, const text_slice *s, bool whole, hp_unit_steps *steps) {
@@ -233,18 +259,25 @@ static bool is_ascii_slice(decoding *all, const text_slice *s, bool whole, hp_un
 static void decode_slice(void *job, size_t i, unsigned thread, hp_unit_steps *steps) {
   decoding *all = job;
   (void)thread;
+  if (!hp_unit_begin_write(steps)) return;
   slice s = all->slices[i];
+  hp_unit_end_write(steps);
   if (s.is_done) return;
-  bool is_copied = all->count > 2;
+  const bool is_copied = all->count > 2,
+             is_backward = s.ends_at_limit && all->encoding->kind == HP_ENCODING_SINGLE_BYTE;
+  void (*const decode)(text_slice *, const hp_encoding *, const byte *, ptrdiff_t, hp_unit_steps *) =
+      hp_unit_may_be_taken(steps) ? decode_in_writes
+      : is_backward               ? decode_backward
+                                  : decode_forward;
   s.is_ascii = all->keeps_ascii && is_ascii_slice(all, &s.of, is_copied, steps);
   s.is_done = is_copied || !s.is_ascii;
-  if (!s.is_ascii) {
-    (s.ends_at_limit ? decode_to_limit : decode_forward)(&s.of, all->encoding, all->source, all->most, steps);
-  } else if (is_copied) {
-    take_ascii(&s.of, all->source);
-  }
+  if (!s.is_ascii) decode(&s.of, all->encoding, all->source, all->most, steps);
+  if (!hp_unit_begin_write(steps)) return;
+  if (s.is_ascii && is_copied) take_ascii(&s.of, all->source);
+  if (!s.is_ascii && s.ends_at_limit) s.of.text = memmove(s.of.limit - s.of.length, s.of.text, s.of.length);
   all->slices[i] = s;
   if (s.is_ascii) atomic_fetch_add_explicit(&all->ascii_slices, 1, memory_order_release);
+  /* The publication ends the write. */
 }
 
 /* Places the text of a slice after that of the slice before, when some slice is not ASCII. If it
@@ -360,7 +393,8 @@ static void place_slices(decoding *all, char *at, bool surely) {
   all->occupied = 0;
 }
 
-/* Puts the slices with many bytes that are not ASCII first: they take several times longer. */
+/* Puts the slices with many bytes that are not ASCII first: they take several times longer. A
+ * straggler may still read the order. */
 static void order_slices(decoding *all) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < all->count; i++) sum += all->slices[i].high;
@@ -384,31 +418,31 @@ static bool all_are_done(decoding *all) {
   return true;
 }
 
-/* Runs all slices. Returns false if there is a straggler. */
-static bool run_slices(decoding *all, const hp_slice_executor *executor) {
-  static const hp_unit_client still = {.run = decode_slice, .drop = drop_decoding}, moving = {.run = decode_slice,
-                                                                                              .admit = place_slice,
-                                                                                              .consume = move_slice,
-                                                                                              .drop = drop_decoding};
+/* Runs all slices. Sets `*is_left` if there is a straggler, whose slice the calling thread runs. */
+static void run_slices(decoding *all, const hp_slice_executor *executor, bool *is_left) {
+  static const hp_unit_client still = {.run = decode_slice, .drop = hp_free},
+                              moving = {
+                                  .run = decode_slice, .admit = place_slice, .consume = move_slice, .drop = hp_free};
   hp_slice_batch batch = {.client = &still, .job = all, .count = all->count};
   if (all->count > 2) {
-    order_slices(all);
     batch.client = &moving;
     batch.order = all->order;
   }
   do {
+    batch.unfinished = 0;
     if (all->count < 2)
       decode_slice(all, 0, 0, NULL);
     else if (!executor->run(executor->context, &batch))
-      return false;
+      *is_left = true;
+    for (unsigned i = 0; i < all->count; i++)
+      if (batch.unfinished >> i & 1) decode_slice(all, i, 0, NULL);
     /* One of two slices may end before the other one is found not to be ASCII. */
   } while (!all_are_done(all));
-  return true;
 }
 
 /* What follows the ASCII that `input` begins with, in slices, which are then moved together. Sets
- * `*is_left` if there is a straggler: then the executor owns `all` and the memory of `input`. If
- * all slices are ASCII, `input` gets no text. */
+ * `*is_left` if there is a straggler: the executor then owns `all`. If all slices are ASCII,
+ * `input` gets no text. */
 static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, const hp_slice_executor *executor,
                                bool *is_left) {
   if (!make_checkpoints(input, all)) return HPAR_ERROR_MEMORY;
@@ -419,12 +453,11 @@ static hpar_status decode_rest(hp_input *input, decoding *all, size_t ascii, con
   bool ends_at_limit = all->slices[0].ends_at_limit = all->count == 2 && !ascii && !input->owned;
   all->text = text;
   all->ascii = ascii;
-  all->owned = input->owned;
-  all->checkpoints = input->checkpoints;
   for (bool surely = false;; surely = true) {
     place_slices(all, text + ascii, surely);
-    *is_left = !run_slices(all, executor);
-    if (*is_left || all_are_ascii(all)) return HPAR_OK;
+    if (!surely && all->count > 2) order_slices(all);
+    run_slices(all, executor, is_left);
+    if (all_are_ascii(all)) return HPAR_OK;
     if (surely || !any_is_saturated(all)) break;
   }
   if (ends_at_limit) all->text = all->slices[0].of.limit - all->slices[0].of.length;
@@ -499,10 +532,8 @@ hpar_status hp_decode_in_slices(hp_input *input, const char *bytes, size_t lengt
   }
   bool is_left = false;
   status = decode_rest(&made, all, ascii, executor, &is_left);
-  /* The straggler may write to the text, so that the calling thread needs other memory. */
-  if (is_left) return hp_decode_in_slices(input, bytes, length, encoding, NULL);
   bool is_ascii = all_are_ascii(all);
-  hp_free(all);
+  if (!is_left) hp_free(all);
   if (status != HPAR_OK) {
     hp_input_close(&made);
     return status;

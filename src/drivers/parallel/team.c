@@ -409,6 +409,7 @@ static bool run_on_threads(void *context, hp_slice_batch *batch) {
   if (threads > batch->count) threads = batch->count;
   if (run_slices(s, batch, team->crew, &s->executor, threads, team->leaves_slices)) return true;
   for (unsigned i = 0; i < batch->count; i++) batch->unfinished |= (uint64_t)hp_unit_give_up(&s->states[i]) << i;
+  hp_unit_queue_stop_consuming(&s->units);
   return false;
 }
 
