@@ -14,6 +14,7 @@
 #include <hpar/hpar.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,9 +30,12 @@ static _Atomic long calls_before_stop; /* negative: a thread has stopped, or non
 static _Atomic unsigned stopped, timeouts;
 static _Atomic unsigned to_stop; /* that many threads stop, from the chosen call on */
 static _Atomic bool only_sleeps; /* the stopped thread goes on by itself */
+static _Atomic unsigned calls;   /* of the hook, by threads of the library */
 
 static void stop_here(void) {
-  if (is_caller || atomic_fetch_sub(&calls_before_stop, 1) > 0) return;
+  if (is_caller) return;
+  atomic_fetch_add(&calls, 1);
+  if (atomic_fetch_sub(&calls_before_stop, 1) > 0) return;
   if (atomic_fetch_add(&stopped, 1) >= atomic_load(&to_stop)) return;
   if (only_sleeps) {
     usleep(NAP_US);
@@ -77,10 +81,19 @@ typedef struct matches {
   hpar_node *elements;
   size_t count, capacity;
   uint64_t selectors; /* a hash of them in order */
+  bool waits;         /* the first report does, for other threads */
 } matches;
+
+/* Lets another thread divide a part of the tree before the calling thread goes on. A busy machine
+ * may have no processor for it. */
+static void wait_for_others(void) {
+  enum { CALLS = 20, MOST_TURNS = 200 };
+  for (unsigned i = 0; i < MOST_TURNS && atomic_load(&calls) < CALLS && !atomic_load(&stopped); i++) sched_yield();
+}
 
 static hpar_status add_match(hpar_node element, uint32_t selector, void *context) {
   matches *m = context;
+  if (!m->count && m->waits) wait_for_others();
   if (m->count == m->capacity) {
     m->capacity = 2 * m->capacity + 1024;
     if (!(m->elements = realloc(m->elements, m->capacity * sizeof *m->elements))) abort();
@@ -131,6 +144,8 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
   const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads};
   got->count = 0;
   got->selectors = 0;
+  got->waits = threads > 1;
+  atomic_store(&calls, 0);
   return hpar_select(set, document, hpar_document_root(document), &options, add_match, got);
 }
 

@@ -40,6 +40,10 @@ static const char *const texts[] = {
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 
+/* At most 64 instructions, of which the walk keeps one word, without and with inner selectors. */
+static const char *const narrow_texts[] = {"div > p.x, li.y", "h2 + p", "h2 ~ p", "p:first-child", "ul ~ div p ~ b"};
+static const char *const nested_texts[] = {":is(h2, ul .y) ~ p", "li:nth-child(2n of .x)", "p:not(div > p) + ul"};
+
 typedef struct matches {
   hpar_node *elements;
   uint32_t *selectors;
@@ -136,7 +140,8 @@ static void compare(const hpar_selectors *set, hpar_node top, const char *what) 
 static void check_pages(void) {
   static const char *const ahead[] = {"p:has(> b)", "li:nth-last-child(2)", "b:last-of-type"};
   buffer page = {0};
-  hpar_selectors *set = compile(texts, TEXTS), *backward = compile(ahead, 3);
+  hpar_selectors *set = compile(texts, TEXTS), *backward = compile(ahead, 3), *narrow = compile(narrow_texts, 5),
+                 *nested = compile(nested_texts, 3), *flat = compile(texts, 4);
   for (uint64_t number = 0; number < 4; number += is_small ? 3 : 1) {
     write_page(&page, number, 30000, number == 3 ? 3 : 200);
     if (!parse(&page)) continue;
@@ -146,6 +151,9 @@ static void check_pages(void) {
     compare(set, body, "body");
     compare(set, hpar_node_first_child(document, body), "first child");
     compare(backward, root, "backward");
+    compare(narrow, root, "narrow");
+    compare(nested, root, "nested");
+    compare(flat, root, "flat");
     unsigned runs = 0;
     uint64_t all = 0;
     hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = 3, .run = run_threads, .run_context = &runs};
@@ -164,6 +172,9 @@ static void check_pages(void) {
     CHECK_EQ(found.count, 3 * all);
     free_matches(&found);
   }
+  hpar_selectors_destroy(flat);
+  hpar_selectors_destroy(nested);
+  hpar_selectors_destroy(narrow);
   hpar_selectors_destroy(backward);
   hpar_selectors_destroy(set);
   buffer_free(&page);
@@ -172,14 +183,19 @@ static void check_pages(void) {
 /* Checks a tree of one path and a tree of one row of siblings. */
 static void check_shapes(void) {
   buffer page = {0};
-  hpar_selectors *set = compile(texts, TEXTS);
+  hpar_selectors *set = compile(texts, TEXTS), *narrow = compile(narrow_texts, 5), *nested = compile(nested_texts, 3);
   for (int wide = 0; wide < 2; wide++) {
     buffer_clear(&page);
     buffer_text(&page, "<!DOCTYPE html><body>");
     for (int i = 0; i < (is_small ? 10000 : 100000); i++)
       buffer_text(&page, wide ? i % 3 ? "<p class=x></p>" : "<h2></h2>" : "<div class=x>");
-    if (parse(&page)) compare(set, hpar_document_root(document), wide ? "wide" : "deep");
+    if (!parse(&page)) continue;
+    compare(set, hpar_document_root(document), wide ? "wide" : "deep");
+    compare(narrow, hpar_document_root(document), wide ? "wide, narrow" : "deep, narrow");
+    compare(nested, hpar_document_root(document), wide ? "wide, nested" : "deep, nested");
   }
+  hpar_selectors_destroy(nested);
+  hpar_selectors_destroy(narrow);
   hpar_selectors_destroy(set);
   buffer_free(&page);
 }

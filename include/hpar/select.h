@@ -73,7 +73,7 @@ typedef hpar_status (*hpar_match_callback)(hpar_node element, uint32_t selector,
 /* Reports the elements below `top` that match, in document order, and for each element its
  * selectors in ascending order. `top` itself is not reported. Selectors see the ancestors of `top`.
  * :scope is `top`, or :root if `top` is the document node. By default, the calling thread works
- * alone. With several threads, HPAR_ERROR_MEMORY comes before the first report. */
+ * alone. With `run`, HPAR_ERROR_MEMORY comes before the first report. */
 HPAR_API hpar_status hpar_select(const hpar_selectors *selectors, const hpar_document *document, hpar_node top,
                                  const hpar_select_options *options, hpar_match_callback callback, void *context);
 

@@ -32,8 +32,7 @@ bool hp_unit_publish(hp_unit_state *unit) {
   return state < HP_UNIT_GIVEN_UP && atomic_compare_exchange_strong(unit, &state, HP_UNIT_PUBLISHED);
 }
 
-/* Waits for a thread that is in a short section. It may need this processor. */
-static void pause_for_section(hp_spin *spin) {
+void hp_unit_pause(hp_spin *spin) {
 #if HPAR_PARALLEL
   enum { PATIENCE_NS = 20000 };
   if (!hp_spin_on(spin, PATIENCE_NS)) sched_yield();
@@ -47,7 +46,7 @@ bool hp_unit_give_up(hp_unit_state *unit) {
   uint32_t state = atomic_load_explicit(unit, memory_order_acquire);
   while (state < HP_UNIT_GIVEN_UP) {
     if (state == HP_UNIT_WRITING) {
-      pause_for_section(&spin);
+      hp_unit_pause(&spin);
       state = atomic_load_explicit(unit, memory_order_acquire);
     } else if (atomic_compare_exchange_weak_explicit(unit, &state, HP_UNIT_GIVEN_UP, memory_order_acq_rel,
                                                      memory_order_acquire)) {
@@ -70,6 +69,7 @@ bool hp_unit_hold(hp_unit_state *unit, unsigned thread) {
 static bool claim_next(hp_unit_queue *q, unsigned thread, size_t *seen, size_t *unit) {
   hp_turn();
   const hp_unit_plan *p = &q->plan;
+  if (p->client->claim) return p->client->claim(p->job, thread, unit);
   for (;;) {
     const size_t place = p->by_part ? (*seen)++ : atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
     if (place >= p->count) return false;
@@ -134,8 +134,8 @@ bool hp_unit_queue_consume(hp_unit_queue *q) {
 
 void hp_unit_queue_stop_consuming(hp_unit_queue *q) {
   hp_spin spin = {0};
-  while (atomic_exchange(&q->admits, 1)) pause_for_section(&spin);
-  while (atomic_load_explicit(&q->consuming, memory_order_acquire)) pause_for_section(&spin);
+  while (atomic_exchange(&q->admits, 1)) hp_unit_pause(&spin);
+  while (atomic_load_explicit(&q->consuming, memory_order_acquire)) hp_unit_pause(&spin);
 }
 
 /* Consumes what is left. Gives up if nothing happens for a while. */
@@ -194,8 +194,9 @@ static bool await_threads(hp_unit_queue *q, const hp_pool *pool, uint64_t patien
   return false;
 }
 
+/* If the client claims, its calling thread needs none of the others when it returns. */
 static bool run_and_leave(hp_unit_queue *q, hp_crew *crew, const hp_executor *executor) {
-  enum { PATIENCE_NS = 150000 };
+  enum { PATIENCE_NS = 150000, SHORT_NS = 30000 };
   hp_crew_start(crew, executor->bind, q->threads, run_units, q);
   run_units(q, 0);
   if (!hp_crew_can_leave(crew)) {
@@ -203,7 +204,7 @@ static bool run_and_leave(hp_unit_queue *q, hp_crew *crew, const hp_executor *ex
     return true;
   }
   const unsigned entered = hp_pool_close(hp_crew_pool(crew));
-  if (await_threads(q, hp_crew_pool(crew), PATIENCE_NS)) return true;
+  if (await_threads(q, hp_crew_pool(crew), q->plan.client->claim ? SHORT_NS : PATIENCE_NS)) return true;
   hp_crew_leave(crew, entered, q->plan.client->drop, q->plan.job);
   return false;
 }

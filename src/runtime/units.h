@@ -45,6 +45,9 @@ bool hp_unit_publish(hp_unit_state *unit);
  * free unit is given up, too: a thread may have taken its number from a queue, and be late before
  * it claims the unit. */
 bool hp_unit_give_up(hp_unit_state *unit);
+/* Pauses in a wait for a thread that may need this processor. Requires: all zeros before the first
+ * call. */
+void hp_unit_pause(hp_spin *spin);
 /* Step `hold`: lets the thread alone use the result. Returns false if the unit is not published, or
  * another thread holds it. */
 bool hp_unit_hold(hp_unit_state *unit, unsigned thread);
@@ -136,6 +139,8 @@ typedef struct hp_unit_client { // value
   void (*consume)(void *job, size_t unit); /* an admitted unit, beside other threads */
   void (*drop)(void *job);                 /* frees the job when its stragglers have left */
   void (*lead)(void *job);                 /* what thread 0 does before it claims units */
+  /* Claims a unit in an order of the client's, whose `lead` ends when all are done. */
+  bool (*claim)(void *job, unsigned thread, size_t *unit);
 } hp_unit_client;
 
 /* What a run does with which units. */

@@ -317,9 +317,18 @@ hpar_status hp_walk_below(hp_walk *walk, hp_ref top, hp_visit visit, void *conte
 /* Goes to `first`, which is below `top`, without visiting. Requires: the walk has just been
  * opened. */
 hpar_status hp_walk_start(hp_walk *walk, hp_ref top, hp_ref first);
+/* Goes past the element that the walk has come to, or below it, or above its parent's last child,
+ * without visiting. */
+hpar_status hp_walk_skip(hp_walk *walk, hp_ref element);
+hpar_status hp_walk_go_below(hp_walk *walk, hp_ref element);
+static inline void hp_walk_go_above(hp_walk *walk) { walk->depth--; }
+/* Lets `walk` go on where `from` is. Returns false if memory is short. */
+bool hp_walk_copy(hp_walk *walk, const hp_walk *from);
 /* Visits the elements below `top` from `at` on, in document order. Ends before `end`; 0: the end of
  * `top`. Requires: the walk has come to `at`. */
 hpar_status hp_walk_on(hp_walk *walk, hp_ref top, hp_ref at, hp_ref end, hp_visit visit, void *context);
+/* Visits at most so many elements from `*at` on, and sets `*at` to the next one; 0: none. */
+hpar_status hp_walk_some(hp_walk *walk, hp_ref top, hp_ref *at, uint32_t elements, hp_visit visit, void *context);
 
 /* Does what hpar_select does on the calling thread alone. */
 hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,

@@ -1,10 +1,11 @@
-/* Selection by several threads. A coarse walk keeps elements at about equal distances: it skips the
- * small subtrees. The threads match the ranges between these elements in any order, each range with
- * the frames of its open ancestors. Then the calling thread reports the matches of all ranges in
- * order. */
+/* Selection by several threads. The calling thread matches and reports from the beginning of the
+ * tree on, as a selection on one thread does. Meanwhile, another thread divides the tree into
+ * ranges. Then the others match ranges ahead of the calling thread, which reports their matches
+ * when it gets there. It matches the range of a late thread itself, and waits for nothing else. */
 
 #include "base/call.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "runtime/units.h"
 #include "select/match.h"
 #include "select/program.h"
@@ -12,13 +13,15 @@
 #include <string.h>
 
 enum {
-  MAX_SAMPLES = 4096,
+  MOST_RANGES = 1024,
   SAMPLES_PER_RANGE = 4,       /* where a thread notes a step */
   MOST_STEP = 128 << 10,       /* bytes, so that a step takes less than 150 us */
   MIN_BYTES = 1 << 20,         /* of a tree, with the caller's threads */
   MIN_STARTED_BYTES = 6 << 20, /* with threads that the call starts, which takes about 50 us */
-  MOST_BYTES = 1 << 20,        /* of a range: the calling thread repeats that of a late one */
-  MOST_LATE = 4                /* earlier selections with late threads */
+  MOST_DEPTH = 256,            /* of frames that are kept where a range begins */
+  SOME_ELEMENTS = 512,         /* before the calling thread looks whether the tree is divided */
+  MOST_LATE = 4,               /* earlier selections with late threads */
+  PATIENCE_NS = 150000
 };
 
 typedef struct match {
@@ -26,8 +29,9 @@ typedef struct match {
   uint32_t selector;
 } match;
 
+/* A part of the tree from one sample to a later one. */
 typedef struct range {
-  uint32_t first, end; /* samples; the last range ends with `top` */
+  hp_walk begin; /* of the walk; without frames: they are not kept */
   match *matches;
   uint32_t count, capacity;
   hpar_status status;
@@ -37,9 +41,13 @@ typedef struct range {
 typedef struct walker {
   hp_matcher matcher; /* without a set: it is not open */
   hp_walk walk;
-  uint32_t at; /* the sample that the walk has come to; 0: none */
+  uint32_t at; /* the range that the walk has come to, + 1; 0: none */
   char padding[HP_CACHE_LINE];
 } walker;
+
+typedef enum division { UNDIVIDED, DIVIDED, ABANDONED } division;
+
+#define NO_FRONT UINT32_MAX
 
 /* A late thread keeps the job, which is therefore independent of the call. */
 typedef struct job {
@@ -48,112 +56,81 @@ typedef struct job {
   hp_ref top;
   hpar_string language; /* the default of the document */
   hp_checked checked;
-  hp_ref samples[MAX_SAMPLES];
-  uint32_t sample_count;
-  uint64_t extent; /* of the tree below `top`, in units of references */
-  walker *walkers; /* by thread */
+  uint64_t extent, distance; /* of the tree, and of two samples, in units of references */
+  walker *walkers;           /* by thread */
   unsigned threads;
-  range *ranges; /* `range_count` of the threads, and as many of the caller, for late units */
-  uint32_t range_count;
-  hp_unit_state *states;
+  struct {
+    hp_ref *at;
+    uint32_t count;
+    uint32_t *numbers; /* a hash table: numbers of samples + 1; `mask` + 1 entries */
+    uint32_t mask;
+  } samples;
+  range *ranges;
+  uint32_t most_ranges, range_count; /* in memory, of the divided tree */
+  hp_unit_state *states;             /* of ranges */
   hp_unit_steps *steps;
   hp_unit_queue queue;
+  bool is_callers; /* the caller's threads: none of them reports */
+  bool may_leave;  /* the call does not wait for a late thread */
+  struct {
+    hpar_match_callback callback;
+    void *context;
+    hpar_status status; /* of the callback, or HPAR_ERROR_MEMORY */
+    uint32_t next;      /* the range to match or report */
+  } report;             /* of the calling thread */
   char padding[HP_CACHE_LINE];
-  _Atomic bool has_failed;
+  _Atomic uint32_t division;
+  _Atomic uint32_t front; /* the first range that other threads may claim; NO_FRONT: not known */
+  _Atomic bool is_cancelled;
 } job;
 
 /*** division ***/
 
-static void take_sample(job *j, hp_ref ref, uint64_t *distance) {
-  if (j->sample_count == MAX_SAMPLES) {
-    for (uint32_t i = 0; i < MAX_SAMPLES / 2; i++) j->samples[i] = j->samples[2 * i];
-    j->sample_count = MAX_SAMPLES / 2;
-    *distance *= 2;
-  }
-  j->samples[j->sample_count++] = ref;
+/* Returns whether the coarse walk skips the subtree. The order of nodes in memory is about that of
+ * the document, so the references of a node and of its next sibling give the size of its subtree. A
+ * wrong estimate costs balance only. */
+static bool is_small(const job *j, hp_ref ref, const hp_node *node) {
+  return node->next > ref && node->next - ref <= j->distance;
 }
 
-/* Keeps elements below `top` at about equal distances. The order of nodes in memory is about that
- * of the document, so the references of a node and of its next sibling give the size of its
- * subtree. A wrong estimate costs balance only. */
-static void take_samples(job *j, unsigned threads) {
+/* Returns the node after `ref` in the coarse walk of the tree, or 0. `w`, which is not NULL if the
+ * walk keeps frames, comes to the same place. */
+static hp_ref coarse_next(const job *j, hp_ref ref, hp_walk *w, hpar_status *status) {
   const char *base = j->document->range.base;
-  const uint64_t tree = hp_range_used(&j->document->range) / sizeof(uint64_t);
-  uint64_t distance = hp_unit_length(tree, threads * SAMPLES_PER_RANGE, 1, MOST_STEP / sizeof(uint64_t));
-  uint64_t since = UINT64_MAX / 2;
-  hp_ref last = j->top;
-  for (hp_ref ref = hp_node_at(base, j->top)->first; ref;) {
-    const hp_node *node = hp_node_at(base, ref);
-    uint64_t step = ref > last ? ref - last : 1;
-    since += step;
-    j->extent += step;
-    last = ref;
-    bool is_element = node->kind == HPAR_NODE_ELEMENT;
-    if (is_element && since >= distance) {
-      take_sample(j, ref, &distance);
-      since = 0;
+  const hp_node *node = hp_node_at(base, ref);
+  if (node->kind == HPAR_NODE_ELEMENT) {
+    if (node->first && !is_small(j, ref, node)) {
+      if (w) *status = hp_walk_go_below(w, ref);
+      return node->first;
     }
-    bool is_small = node->next > ref && node->next - ref <= distance;
-    ref = is_element && node->first && !is_small ? node->first : hp_node_after(base, ref, j->top);
+    if (w) *status = hp_walk_skip(w, ref);
   }
-}
-
-/* Makes ranges of about equal length. */
-static bool make_ranges(job *j) {
-  const size_t length = hp_unit_length(j->extent, j->threads, 1, MOST_BYTES / sizeof(uint64_t));
-  uint64_t count = j->extent / length + 1;
-  if (count > j->sample_count) count = j->sample_count;
-  j->ranges = hp_allocate_zeroed((2 * count + 1) * sizeof *j->ranges);
-  j->states = hp_allocate_zeroed((count + 1) * sizeof *j->states);
-  j->steps = hp_allocate_zeroed((count + 1) * sizeof *j->steps);
-  j->walkers = hp_allocate_zeroed(j->threads * sizeof *j->walkers);
-  if (!j->ranges || !j->states || !j->steps || !j->walkers) return false;
-  j->range_count = (uint32_t)count;
-  for (uint32_t i = 0; i < count; i++) {
-    j->ranges[i].first = (uint32_t)(i * (uint64_t)j->sample_count / count);
-    j->ranges[i].end = (uint32_t)((i + 1) * (uint64_t)j->sample_count / count);
-    j->ranges[count + i] = j->ranges[i];
+  while (!node->next) {
+    if ((ref = hp_parent_of(base, node)) == j->top) return 0;
+    if (w) hp_walk_go_above(w);
+    node = hp_node_at(base, ref);
   }
-  return true;
+  return node->next;
 }
 
-static void free_job(void *context) {
-  job *j = context;
-  for (uint32_t i = 0; i < 2 * j->range_count; i++) hp_free(j->ranges[i].matches);
-  for (unsigned i = 0; j->walkers && i < j->threads; i++) {
-    hp_walk_close(&j->walkers[i].walk);
-    hp_matcher_close(&j->walkers[i].matcher);
+/* Returns the first element of the tree: the first sample. */
+static hp_ref first_sample(const job *j) {
+  const char *base = j->document->range.base;
+  return hp_element_from(base, hp_node_at(base, j->top)->first);
+}
+
+/* Returns the sample after another one, or 0: an element of the coarse walk at some distance. */
+static hp_ref next_sample(const job *j, hp_ref ref, hp_walk *w, hpar_status *status) {
+  const char *base = j->document->range.base;
+  uint64_t since = 0;
+  for (hp_ref last = ref; !*status && (ref = coarse_next(j, ref, w, status)); last = ref) {
+    since += ref > last ? ref - last : 1;
+    if (since >= j->distance && hp_node_at(base, ref)->kind == HPAR_NODE_ELEMENT) return ref;
   }
-  hp_free(j->ranges);
-  hp_free(j->states);
-  hp_free(j->steps);
-  hp_free(j->walkers);
-  hp_checked_close(&j->checked);
-  hp_selectors_close(&j->set);
-  hp_free(j);
+  return 0;
 }
 
-/*** matches ***/
-
-static hpar_status keep_match(hpar_node element, uint32_t selector, void *context) {
-  range *r = context;
-  if (!hp_reserve(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) {
-    r->status = HPAR_ERROR_MEMORY;
-    return HPAR_ERROR_MEMORY;
-  }
-  r->matches[r->count++] = (match){element, selector};
-  return HPAR_OK;
-}
-
-typedef struct visitor {
-  const hp_matcher *matcher;
-  range *range;
-} visitor;
-
-static bool visit(void *context, const hp_subject *subject, bool accepts) {
-  visitor *v = context;
-  return !accepts || !hp_report_matches(v->matcher, subject->ref, keep_match, v->range);
-}
+static bool is_cancelled(const job *j) { return atomic_load_explicit(&j->is_cancelled, memory_order_relaxed); }
 
 static bool open_matcher(job *j, hp_matcher *m) {
   if (m->set) return true;
@@ -167,61 +144,281 @@ static bool open_matcher(job *j, hp_matcher *m) {
   return true;
 }
 
-/* Lets the walk begin at a sample. With tests of siblings, that costs a pass over the siblings
- * before it. */
-static hpar_status begin_walk(const job *j, walker *w, uint32_t sample) {
+/* Keeps the frames where a range begins. Tests of types have numbers elsewhere. */
+static void keep_frames(const job *j, range *r, const hp_walk *w) {
+  hp_walk_open(&r->begin, w->matcher);
+  if (!j->set.counts_types && w->depth <= MOST_DEPTH) hp_walk_copy(&r->begin, w);
+}
+
+/* Takes samples of the whole tree. Returns whether all are there. */
+static bool take_samples(job *j, walker *w) {
+  hpar_status status = HPAR_OK;
+  if (!open_matcher(j, &w->matcher)) return false;
+  hp_walk_open(&w->walk, &w->matcher);
+  if (hp_walk_enter(&w->walk, j->top)) return false;
+  uint32_t count = 0;
+  for (hp_ref ref = first_sample(j); ref; ref = next_sample(j, ref, &w->walk, &status)) {
+    if (count == j->most_ranges * SAMPLES_PER_RANGE) break;
+    if (count % SAMPLES_PER_RANGE == 0) keep_frames(j, &j->ranges[count / SAMPLES_PER_RANGE], &w->walk);
+    j->samples.at[count++] = ref;
+    hp_unit_call_hook();
+    if (is_cancelled(j)) return false;
+  }
+  j->samples.count = count;
+  j->range_count = (count + SAMPLES_PER_RANGE - 1) / SAMPLES_PER_RANGE;
+  return !status;
+}
+
+static uint32_t slot_of(const job *j, hp_ref sample) { return sample * UINT32_C(0x9E3779B1) >> 16 & j->samples.mask; }
+
+/* Makes the hash table of samples. */
+static bool number_samples(job *j) {
+  uint32_t slots = 1;
+  while (slots < 2 * j->samples.count) slots *= 2;
+  if (!(j->samples.numbers = hp_allocate_zeroed(slots * sizeof *j->samples.numbers))) return false;
+  j->samples.mask = slots - 1;
+  for (uint32_t i = 0; i < j->samples.count; i++) {
+    uint32_t slot = slot_of(j, j->samples.at[i]);
+    while (j->samples.numbers[slot]) slot = (slot + 1) & j->samples.mask;
+    j->samples.numbers[slot] = i + 1;
+  }
+  return true;
+}
+
+/* Returns the number of the sample + 1; 0: the element is none. */
+static uint32_t number_of(const job *j, hp_ref element) {
+  for (uint32_t slot = slot_of(j, element), number; (number = j->samples.numbers[slot]);
+       slot = (slot + 1) & j->samples.mask)
+    if (j->samples.at[number - 1] == element) return number;
+  return 0;
+}
+
+/* Returns the first range that does not begin before the element. */
+static uint32_t range_from(const job *j, hp_ref element) {
+  const char *base = j->document->range.base;
+  hpar_status status = HPAR_OK;
+  hp_ref small = 0; /* the outermost subtree around the element that the coarse walk skips */
+  for (hp_ref ref = hp_parent_of(base, hp_node_at(base, element)); ref != j->top;
+       ref = hp_parent_of(base, hp_node_at(base, ref)))
+    if (is_small(j, ref, hp_node_at(base, ref))) small = ref;
+  hp_ref ref = small ? coarse_next(j, small, NULL, &status) : element;
+  uint32_t number = 0;
+  while (ref && !(number = number_of(j, ref))) ref = coarse_next(j, ref, NULL, &status);
+  return number ? (number - 1 + SAMPLES_PER_RANGE - 1) / SAMPLES_PER_RANGE : j->range_count;
+}
+
+static void divide(job *j, walker *w) {
+  const bool is_divided = take_samples(j, w) && number_samples(j);
+  hp_matcher_forget_types(&w->matcher);
+  atomic_store_explicit(&j->division, is_divided ? DIVIDED : ABANDONED, memory_order_release);
+}
+
+static division division_of(const job *j) { return atomic_load_explicit(&j->division, memory_order_acquire); }
+static uint32_t front_of(const job *j) { return atomic_load_explicit(&j->front, memory_order_relaxed); }
+
+/* Returns a sample of the divided tree, or 0 after the last one. */
+static hp_ref sample_at(const job *j, uint32_t number) { return number < j->samples.count ? j->samples.at[number] : 0; }
+
+static void free_job(void *context) {
+  job *j = context;
+  for (uint32_t i = 0; j->ranges && i < j->most_ranges; i++) {
+    hp_walk_close(&j->ranges[i].begin);
+    hp_free(j->ranges[i].matches);
+  }
+  for (unsigned i = 0; j->walkers && i < j->threads; i++) {
+    hp_walk_close(&j->walkers[i].walk);
+    hp_matcher_close(&j->walkers[i].matcher);
+  }
+  hp_free(j->ranges);
+  hp_free(j->samples.at);
+  hp_free(j->samples.numbers);
+  hp_free(j->states);
+  hp_free(j->steps);
+  hp_free(j->walkers);
+  hp_checked_close(&j->checked);
+  hp_selectors_close(&j->set);
+  hp_free(j);
+}
+
+/*** matches ***/
+
+/* Receives the matches of a walk: the caller's callback, or a range. */
+typedef struct sink {
+  const hp_matcher *matcher;
+  hpar_match_callback callback;
+  void *context;
+  hpar_status status;
+} sink;
+
+static bool visit(void *context, const hp_subject *subject, bool accepts) {
+  sink *s = context;
+  if (accepts) s->status = hp_report_matches(s->matcher, subject->ref, s->callback, s->context);
+  return s->status == HPAR_OK;
+}
+
+static hpar_status keep_match(hpar_node element, uint32_t selector, void *context) {
+  range *r = context;
+  if (!hp_reserve(&r->matches, &r->capacity, (size_t)r->count + 1, sizeof *r->matches)) return HPAR_ERROR_MEMORY;
+  r->matches[r->count++] = (match){element, selector};
+  return HPAR_OK;
+}
+
+/* Lets the walk begin at a range. Without frames, and with tests of siblings, that costs a pass
+ * over the siblings before it. */
+static hpar_status begin_walk(const job *j, walker *w, uint32_t range) {
   hp_walk_close(&w->walk);
   hp_matcher_forget_types(&w->matcher);
   hp_walk_open(&w->walk, &w->matcher);
-  return hp_walk_start(&w->walk, j->top, j->samples[sample]);
+  const hp_walk *begin = &j->ranges[range].begin;
+  if (!begin->frames) return hp_walk_start(&w->walk, j->top, sample_at(j, range * SAMPLES_PER_RANGE));
+  return hp_walk_copy(&w->walk, begin) ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 /* Matches a range in steps from one sample to the next. */
-static void match_range(job *j, range *r, walker *w, hp_unit_steps *steps) {
-  visitor v = {&w->matcher, r};
-  hpar_status status = open_matcher(j, &w->matcher) ? HPAR_OK : HPAR_ERROR_MEMORY;
-  if (!status && (!w->at || w->at != r->first)) status = begin_walk(j, w, r->first);
-  for (uint32_t i = r->first; i < r->end && !status && !r->status; i++) {
+static void match_range(job *j, uint32_t range, walker *w, sink *s, hp_unit_steps *steps) {
+  uint32_t sample = range * SAMPLES_PER_RANGE;
+  s->matcher = &w->matcher;
+  s->status = open_matcher(j, &w->matcher) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  if (!s->status && w->at != range + 1) s->status = begin_walk(j, w, range);
+  for (unsigned i = 0; i < SAMPLES_PER_RANGE && sample_at(j, sample) && !s->status; i++, sample++) {
     hp_note_step(steps);
-    const hp_ref end = i + 1 < j->sample_count ? j->samples[i + 1] : 0;
-    status = hp_walk_on(&w->walk, j->top, j->samples[i], end, visit, &v);
+    const hpar_status status = hp_walk_on(&w->walk, j->top, sample_at(j, sample), sample_at(j, sample + 1), visit, s);
+    if (status) s->status = status;
   }
-  if (status) r->status = status;
-  w->at = r->status ? 0 : r->end;
+  w->at = s->status ? 0 : range + 2;
 }
 
+/* Matches a range ahead of the calling thread. */
 static void run_range(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
   job *j = context;
-  if (atomic_load_explicit(&j->has_failed, memory_order_relaxed)) return;
-  range own = j->ranges[unit]; /* another thread writes to the range beside it */
-  match_range(j, &own, &j->walkers[thread], steps);
-  j->ranges[unit] = own;
-  if (own.status) atomic_store_explicit(&j->has_failed, true, memory_order_relaxed);
+  range *r = &j->ranges[unit], own = {0}; /* another thread writes to the range beside it */
+  sink s = {.callback = keep_match, .context = &own};
+  match_range(j, (uint32_t)unit, &j->walkers[thread], &s, steps);
+  r->matches = own.matches;
+  r->count = own.count;
+  r->status = s.status;
 }
 
-/* Matches what late threads have not finished. */
-static void match_rest(job *j) {
-  for (uint32_t i = 0; i < j->range_count; i++)
-    if (hp_unit_is_complete(&j->states[i]) && j->ranges[i].status) return;
-  for (uint32_t i = 0; i < j->range_count; i++)
-    if (hp_unit_give_up(&j->states[i])) match_range(j, &j->ranges[j->range_count + i], &j->walkers[0], NULL);
-}
-
-static const range *result_of(const job *j, uint32_t unit) {
-  return &j->ranges[hp_unit_is_complete(&j->states[unit]) ? unit : j->range_count + unit];
-}
-
-static hpar_status report_matches(const job *j, hpar_match_callback callback, void *context) {
-  for (uint32_t i = 0; i < j->range_count; i++)
-    if (result_of(j, i)->status) return result_of(j, i)->status;
-  for (uint32_t i = 0; i < j->range_count; i++) {
-    const range *r = result_of(j, i);
-    for (uint32_t k = 0; k < r->count; k++) {
-      hpar_status status = callback(r->matches[k].element, r->matches[k].selector, context);
-      if (status != HPAR_OK) return hp_end_of_walk(status);
+/* Claims a range ahead: the one that the walk has come to, or the middle of the longest row of free
+ * ones. */
+static bool claim_ahead(job *j, walker *w, size_t *unit) {
+  const uint32_t count = j->range_count, front = front_of(j);
+  if (w->at && w->at - 1 < count && hp_unit_claim(&j->states[ *unit = w->at - 1])) return true;
+  for (;;) {
+    uint32_t first = 0, length = 0, begin = front;
+    for (uint32_t i = front; i < count; i++) {
+      if (atomic_load_explicit(&j->states[i], memory_order_relaxed) != HP_UNIT_FREE) begin = i + 1;
+      if (i + 1 - begin > length) first = begin, length = i + 1 - begin;
     }
+    if (!length) return false;
+    if (hp_unit_claim(&j->states[ *unit = first + length / 2])) return true;
   }
-  return HPAR_OK;
+}
+
+/* Claims for the other threads, the first of which divides the tree. */
+static bool claim_range(void *context, unsigned thread, size_t *unit) {
+  job *j = context;
+  if (!thread) return false;
+  if (thread == 1 && division_of(j) == UNDIVIDED) divide(j, &j->walkers[1]);
+  hp_spin spin = {0};
+  while (front_of(j) == NO_FRONT && division_of(j) != ABANDONED && !is_cancelled(j)) hp_unit_pause(&spin);
+  return division_of(j) == DIVIDED && !is_cancelled(j) && claim_ahead(j, &j->walkers[thread], unit);
+}
+
+/*** the calling thread ***/
+
+/* Matches ranges ahead while another thread has the next one. Returns whether that is complete.
+ * Gives it up if its thread is late. Sets `*waits` if the call has to wait for the thread. */
+static bool await_range(job *j, uint32_t range, bool *waits) {
+  hp_unit_state *state = &j->states[range];
+  uint32_t seen = 0;
+  uint64_t since = hp_now();
+  hp_spin spin = {0};
+  while (!hp_unit_is_complete(state)) {
+    size_t unit;
+    const bool helps = claim_ahead(j, &j->walkers[0], &unit);
+    if (helps) {
+      run_range(j, unit, 0, NULL);
+      hp_unit_publish(&j->states[unit]);
+    } else if (!j->may_leave) {
+      *waits = true;
+      return false;
+    }
+    const uint32_t steps = atomic_load_explicit(&j->steps[range].count, memory_order_relaxed);
+    const uint64_t now = hp_now();
+    if (steps != seen) {
+      seen = steps;
+      since = now;
+    } else if (j->may_leave && now - since > PATIENCE_NS && hp_unit_give_up(state)) {
+      return false;
+    }
+    if (!helps) hp_unit_pause(&spin);
+  }
+  return true;
+}
+
+static bool report_range(job *j, const range *r) {
+  for (uint32_t i = 0; i < r->count && !j->report.status; i++)
+    j->report.status = j->report.callback(r->matches[i].element, r->matches[i].selector, j->report.context);
+  return !j->report.status;
+}
+
+/* Matches until the tree is divided, and then to the next range. */
+static void match_undivided(job *j) {
+  walker *w = &j->walkers[0];
+  sink s = {.matcher = &w->matcher, .callback = j->report.callback, .context = j->report.context};
+  hp_ref at = first_sample(j);
+  s.status = open_matcher(j, &w->matcher) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  if (!s.status) hp_walk_open(&w->walk, &w->matcher);
+  if (!s.status) s.status = hp_walk_enter(&w->walk, j->top);
+  while (at && !s.status && division_of(j) != DIVIDED) {
+    const hpar_status status = hp_walk_some(&w->walk, j->top, &at, SOME_ELEMENTS, visit, &s);
+    if (status) s.status = status;
+  }
+  if (at && !s.status) {
+    j->report.next = range_from(j, at);
+    atomic_store_explicit(&j->front, j->report.next, memory_order_relaxed);
+    const hp_ref end = sample_at(j, j->report.next * SAMPLES_PER_RANGE);
+    const hpar_status status = at == end ? HPAR_OK : hp_walk_on(&w->walk, j->top, at, end, visit, &s);
+    if (status) s.status = status;
+    w->at = j->report.next + 1;
+  }
+  j->report.status = s.status;
+  if (!at || s.status) atomic_store_explicit(&j->is_cancelled, true, memory_order_relaxed);
+}
+
+/* Matches the next range on the calling thread: for its callback, or for a report after the run. */
+static void match_next(job *j) {
+  range *r = &j->ranges[j->report.next];
+  sink s = {.callback = j->report.callback, .context = j->report.context};
+  if (j->is_callers) s.callback = keep_match, s.context = r;
+  match_range(j, j->report.next, &j->walkers[0], &s, NULL);
+  j->report.status = s.status;
+}
+
+/* Goes through the ranges in order, until all are done, or the call has to wait for a thread. */
+static void go_through(void *context) {
+  job *j = context;
+  if (front_of(j) == NO_FRONT && !is_cancelled(j)) match_undivided(j);
+  while (!is_cancelled(j) && j->report.next < j->range_count && !j->report.status) {
+    bool waits = false;
+    if (hp_unit_claim(&j->states[j->report.next])) {
+      match_next(j);
+      hp_unit_publish(&j->states[j->report.next]);
+    } else {
+      const bool is_complete = await_range(j, j->report.next, &waits);
+      if (waits) return;
+      const range *r = &j->ranges[j->report.next];
+      if (!is_complete || (r->status && !j->is_callers))
+        match_next(j); /* its thread is late, or had no memory */
+      else if (j->is_callers)
+        j->report.status = r->status;
+      else
+        report_range(j, r);
+    }
+    j->report.next++;
+  }
+  atomic_store_explicit(&j->is_cancelled, true, memory_order_relaxed);
 }
 
 /*** the call ***/
@@ -235,29 +432,50 @@ static hpar_status open_job(job *j, const hpar_selectors *set, const hpar_docume
   return hp_checked_open(&j->checked, &j->set, document, hp_root_of(document, top));
 }
 
+static bool make_ranges(job *j) {
+  j->distance = hp_unit_length(j->extent, j->threads * SAMPLES_PER_RANGE, 1, MOST_STEP / sizeof(uint64_t));
+  const uint64_t least = j->extent / (MOST_RANGES * SAMPLES_PER_RANGE) + 1, more = 8;
+  if (j->distance < least) j->distance = least;
+  const uint64_t count = j->extent / (j->distance * SAMPLES_PER_RANGE) + more;
+  j->ranges = hp_allocate_zeroed(count * sizeof *j->ranges);
+  j->samples.at = hp_allocate(count * SAMPLES_PER_RANGE * sizeof *j->samples.at);
+  j->states = hp_allocate_zeroed(count * sizeof *j->states);
+  j->steps = hp_allocate_zeroed(count * sizeof *j->steps);
+  j->walkers = hp_allocate_zeroed(j->threads * sizeof *j->walkers);
+  j->most_ranges = (uint32_t)count;
+  return j->ranges && j->samples.at && j->states && j->steps && j->walkers;
+}
+
 /* Matches all ranges. Threads that cannot be started leave their work to the others. Returns false
  * if there are late threads, which keep the job. */
 static bool match_ranges(job *j, const hp_executor *executor, hp_crew *crew) {
-  static const hp_unit_client client = {.run = run_range, .drop = free_job};
+  static const hp_unit_client client = {.run = run_range, .claim = claim_range, .drop = free_job, .lead = go_through};
   const hp_unit_plan plan = {
-      .client = &client, .job = j, .count = j->range_count, .states = j->states, .steps = j->steps, .by_part = true};
-  return hp_unit_queue_run(&j->queue, &plan, crew, executor, j->threads, hp_document_waits(j->document));
+      .client = &client, .job = j, .count = j->most_ranges, .states = j->states, .steps = j->steps};
+  atomic_store_explicit(&j->front, NO_FRONT, memory_order_relaxed);
+  if (j->is_callers) {
+    divide(j, &j->walkers[0]);
+    if (division_of(j) != DIVIDED) j->report.status = HPAR_ERROR_MEMORY;
+    atomic_store_explicit(&j->front, 0, memory_order_relaxed);
+  }
+  const bool is_done = hp_unit_queue_run(&j->queue, &plan, crew, executor, j->threads, j->may_leave);
+  go_through(j); /* what the calling thread has waited for */
+  for (uint32_t i = 0; j->is_callers && i < j->report.next && !j->report.status; i++) report_range(j, &j->ranges[i]);
+  return is_done;
 }
 
 /* Matches, and reports. Frees the job and the crew, or leaves them to late threads. */
-static hpar_status run_job(job *j, const hp_executor *executor, hp_crew *crew, hp_late_crews *late,
-                           hpar_match_callback callback, void *context) {
+static hpar_status run_job(job *j, const hp_executor *executor, hp_crew *crew, hp_late_crews *late) {
   const unsigned threads = hp_crew_prepare(crew, executor, executor->threads);
   j->threads = threads ? threads : 1;
-  const bool fits = make_ranges(j), is_late = fits && !match_ranges(j, executor, crew);
-  if (is_late) match_rest(j);
-  if (!is_late) hp_crew_retire(crew, late);
-  hpar_status status = fits ? report_matches(j, callback, context) : HPAR_ERROR_MEMORY;
-  if (is_late)
-    hp_crew_retire(crew, late);
-  else
-    free_job(j);
-  return status;
+  j->is_callers = executor->kind == HPAR_EXECUTOR_CALLER;
+  j->may_leave = !j->is_callers && hp_document_waits(j->document);
+  if (!make_ranges(j)) j->report.status = HPAR_ERROR_MEMORY;
+  const bool is_late = !j->report.status && !match_ranges(j, executor, crew);
+  const hpar_status status = j->report.status;
+  hp_crew_retire(crew, late);
+  if (!is_late) free_job(j);
+  return hp_end_of_walk(status);
 }
 
 /* Reads the caller's options. */
@@ -282,6 +500,13 @@ static hp_executor executor_of(const hpar_select_options *o) {
   return hp_executor_of_call(o->run, o->run_context, is_alone ? 1 : o->threads);
 }
 
+/* Returns about the length of the tree below `top`, in units of references. */
+static uint64_t extent_below(const hpar_document *document, hp_ref top) {
+  const uint64_t all = hp_range_used(&document->range) / sizeof(uint64_t);
+  const hp_ref after = hp_element_after(document, top);
+  return after > top ? after - top : all > top ? all - top : all;
+}
+
 /* Returns the smallest tree that is worth several threads. The walk for more than 64 instructions
  * takes at least four times as long. */
 static uint64_t min_extent(const hpar_selectors *set, const hp_executor *executor) {
@@ -301,7 +526,7 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
   const hp_executor executor = executor_of(options);
   if (executor.threads < 2 || hp_selectors_walk_back(set) || !top ||
       !hp_can_have_children(hp_node_at(document->range.base, top)) ||
-      hp_range_used(&document->range) / sizeof(uint64_t) < min_extent(set, &executor))
+      extent_below(document, top) < min_extent(set, &executor))
     return hp_select_alone(set, document, top, callback, context);
   /* The late threads of a document are no part of its tree. */
   hpar_document *own = (hpar_document *)(uintptr_t)document;
@@ -311,11 +536,12 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
   hp_crew *crew = hp_allocate_zeroed(sizeof *crew);
   hp_selectors_begin_use(set, document);
   hpar_status status = j && crew ? open_job(j, set, document, top) : HPAR_ERROR_MEMORY;
-  if (!status) take_samples(j, executor.threads);
-  if (!status && j->extent >= min_extent(set, &executor)) {
-    status = run_job(j, &executor, crew, &own->late, callback, context);
+  if (!status) {
+    j->extent = extent_below(document, top);
+    j->report.callback = callback;
+    j->report.context = context;
+    status = run_job(j, &executor, crew, &own->late);
   } else {
-    if (!status) status = hp_select_alone(set, document, top, callback, context);
     if (j) free_job(j);
     hp_free(crew);
   }

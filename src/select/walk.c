@@ -3,6 +3,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
+#include <string.h>
+
 /*** frames ***/
 
 void hp_walk_open(hp_walk *w, hp_matcher *matcher) {
@@ -81,8 +83,21 @@ static bool call(hp_matcher *m, hp_visit visit, void *context, hp_ref ref, hp_bi
   return visit(context, &subject, (matched & *m->sets.accepts) != 0);
 }
 
-static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context,
-                                     reading reads) {
+/* Ends a walk after some elements. */
+typedef struct limit {
+  uint32_t left;
+  hp_ref at; /* the next one; 0: none */
+} limit;
+
+/* Returns whether the walk ends before the element. Without a limit, it costs nothing. */
+static ALWAYS_INLINE bool is_past(limit *l, hp_ref ref) {
+  if (!l || l->left--) return false;
+  l->at = ref;
+  return true;
+}
+
+static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, limit *l, hp_visit visit,
+                                     void *context, reading reads) {
   hp_matcher *m = w->matcher;
   const char *base = m->base;
   const hp_bits wanted = *m->sets.entries, accepts = *m->sets.accepts;
@@ -90,6 +105,7 @@ static ALWAYS_INLINE void visit_flat(hp_walk *w, hp_ref top, hp_ref ref, hp_ref 
     const hp_node *node = hp_node_at(base, ref);
     hp_ref next = node->next;
     if (node->kind == HPAR_NODE_ELEMENT) {
+      if (is_past(l, ref)) return;
       hp_bits matched = find_matches(m, node, ref, wanted, NULL, reads);
       if (((matched & accepts) || w->visits_all) && !call(m, visit, context, ref, matched)) return;
       if (node->first) {
@@ -122,8 +138,8 @@ static ALWAYS_INLINE hp_frame *open_narrow_frame(hp_walk *w, hp_frame *parent, h
   return frame;
 }
 
-static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end, hp_visit visit, void *context,
-                                              reading reads) {
+static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end, limit *l, hp_visit visit,
+                                              void *context, reading reads) {
   hp_matcher *m = w->matcher;
   const char *base = m->base;
   const hp_bits entries = *m->sets.entries, accepts = *m->sets.accepts;
@@ -132,6 +148,7 @@ static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end
     const hp_node *node = hp_node_at(base, ref);
     hp_ref next = node->next;
     if (node->kind == HPAR_NODE_ELEMENT) {
+      if (is_past(l, ref)) return HPAR_OK;
       parent->children++;
       hp_bits *bits = parent->bits;
       hp_bits matched = find_matches(m, node, ref, entries | bits[0] | bits[1] | bits[2] | bits[3], parent, reads);
@@ -155,18 +172,38 @@ static ALWAYS_INLINE hpar_status visit_framed(hp_walk *w, hp_ref ref, hp_ref end
   return HPAR_OK;
 }
 
-static hpar_status walk_narrowly(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context) {
+static ALWAYS_INLINE hpar_status walk_narrowly(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, limit *l, hp_visit visit,
+                                               void *context) {
   reading reads = reading_of(w->matcher);
   if (w->matcher->reads_frames) {
-    if (reads == READ_NO_ATTRIBUTES) return visit_framed(w, ref, end, visit, context, READ_NO_ATTRIBUTES);
-    return visit_framed(w, ref, end, visit, context, READ_ATTRIBUTES);
+    if (reads == READ_NO_ATTRIBUTES) return visit_framed(w, ref, end, l, visit, context, READ_NO_ATTRIBUTES);
+    return visit_framed(w, ref, end, l, visit, context, READ_ATTRIBUTES);
   }
   switch (reads) {
-    case READ_NO_ATTRIBUTES: visit_flat(w, top, ref, end, visit, context, READ_NO_ATTRIBUTES); break;
-    case READ_ONE_NAME: visit_flat(w, top, ref, end, visit, context, READ_ONE_NAME); break;
-    case READ_ATTRIBUTES: visit_flat(w, top, ref, end, visit, context, READ_ATTRIBUTES); break;
+    case READ_NO_ATTRIBUTES: visit_flat(w, top, ref, end, l, visit, context, READ_NO_ATTRIBUTES); break;
+    case READ_ONE_NAME: visit_flat(w, top, ref, end, l, visit, context, READ_ONE_NAME); break;
+    case READ_ATTRIBUTES: visit_flat(w, top, ref, end, l, visit, context, READ_ATTRIBUTES); break;
   }
   return HPAR_OK;
+}
+
+/* Returns the instructions by which later siblings look at an element: those before a combinator
+ * for siblings, and those that others test. */
+static hp_bits seen_by_siblings(const hp_matcher *m) {
+  if (m->set->choices_count || m->set->counters) return ~(hp_bits)0;
+  return *m->sets.by_combinator[HP_COMBINATOR_NEXT] | *m->sets.by_combinator[HP_COMBINATOR_LATER];
+}
+
+/* Does what visit_framed does with an element, as far as its later siblings look at it. */
+static void skip_narrowly(hp_walk *w, hp_ref ref) {
+  hp_matcher *m = w->matcher;
+  hp_frame *parent = innermost_frame(w);
+  hp_bits *bits = parent->bits;
+  parent->children++;
+  const hp_bits enabled = (*m->sets.entries | bits[0] | bits[1] | bits[2] | bits[3]) & seen_by_siblings(m);
+  const hp_bits matched = find_matches(m, hp_node_at(m->base, ref), ref, enabled, parent, reading_of(m));
+  bits[2] = successors(m, matched, HP_COMBINATOR_NEXT);
+  bits[3] |= successors(m, matched, HP_COMBINATOR_LATER);
 }
 
 /*** walks ***/
@@ -206,6 +243,33 @@ hp_ref hp_element_after(const hpar_document *document, hp_ref node) {
   return 0;
 }
 
+hpar_status hp_walk_skip(hp_walk *w, hp_ref element) {
+  hpar_status status = HPAR_OK;
+  if (!w->matcher->set->looks_at_siblings) return HPAR_OK;
+  if (is_narrow(w->matcher)) {
+    skip_narrowly(w, element);
+  } else {
+    hp_subject subject = hp_subject_of(w->matcher->document->range.base, element);
+    hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
+  }
+  return status;
+}
+
+hpar_status hp_walk_go_below(hp_walk *w, hp_ref element) {
+  hpar_status status = HPAR_OK;
+  hp_subject subject = hp_subject_of(w->matcher->document->range.base, element);
+  hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
+  return status ? status : open_frame(w, &subject);
+}
+
+bool hp_walk_copy(hp_walk *w, const hp_walk *from) {
+  if (!hp_reserve(&w->frames, &w->capacity, from->depth, w->frame_size)) return false;
+  memcpy(w->frames, from->frames, from->depth * w->frame_size);
+  w->depth = from->depth;
+  w->floor = from->floor;
+  return true;
+}
+
 /* Steps over the siblings before the element where a selector looks at them. */
 static hpar_status step_before(hp_walk *w, hp_ref element) {
   const char *base = w->matcher->document->range.base;
@@ -214,10 +278,8 @@ static hpar_status step_before(hp_walk *w, hp_ref element) {
   hp_ref first = element;
   while (hp_node_at(base, first)->previous) first = hp_node_at(base, first)->previous;
   for (hp_ref ref = hp_element_from(base, first); ref != element && !status;
-       ref = hp_element_from(base, hp_node_at(base, ref)->next)) {
-    hp_subject subject = hp_subject_of(base, ref);
-    hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
-  }
+       ref = hp_element_from(base, hp_node_at(base, ref)->next))
+    status = hp_walk_skip(w, ref);
   return status;
 }
 
@@ -234,20 +296,20 @@ hpar_status hp_walk_enter(hp_walk *w, hp_ref top) {
       status = HPAR_ERROR_MEMORY;
   }
   while (length-- && !status) {
-    hp_subject subject = hp_subject_of(base, path[length]);
     status = step_before(w, path[length]);
-    if (!status) hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
-    if (!status) status = open_frame(w, &subject);
+    if (!status) status = hp_walk_go_below(w, path[length]);
   }
   hp_free(path);
   w->floor = w->depth;
   return status;
 }
 
-hpar_status hp_walk_on(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit visit, void *context) {
-  if (is_narrow(w->matcher)) return walk_narrowly(w, top, ref, end, visit, context);
+static ALWAYS_INLINE hpar_status walk_by(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, limit *l, hp_visit visit,
+                                         void *context) {
+  if (is_narrow(w->matcher)) return walk_narrowly(w, top, ref, end, l, visit, context);
   const char *base = w->matcher->document->range.base;
   while (ref && ref != end) {
+    if (is_past(l, ref)) return HPAR_OK;
     hpar_status status = HPAR_OK;
     hp_subject subject = hp_subject_of(base, ref);
     bool accepts = hp_matcher_step(w->matcher, innermost_frame(w), &subject, &status);
@@ -267,6 +329,17 @@ hpar_status hp_walk_on(hp_walk *w, hp_ref top, hp_ref ref, hp_ref end, hp_visit 
     ref = next;
   }
   return HPAR_OK;
+}
+
+hpar_status hp_walk_on(hp_walk *w, hp_ref top, hp_ref at, hp_ref end, hp_visit visit, void *context) {
+  return walk_by(w, top, at, end, NULL, visit, context);
+}
+
+hpar_status hp_walk_some(hp_walk *w, hp_ref top, hp_ref *at, uint32_t elements, hp_visit visit, void *context) {
+  limit l = {.left = elements};
+  const hpar_status status = walk_by(w, top, *at, 0, &l, visit, context);
+  *at = l.at;
+  return status;
 }
 
 hpar_status hp_walk_below(hp_walk *w, hp_ref top, hp_visit visit, void *context) {
