@@ -139,7 +139,7 @@ static bool is_expected(void) {
 
 static void every_executor(void) {
   generated made = {0};
-  const uint64_t seeds = compare_scale() < 100 ? 100 : 300;
+  const uint64_t seeds = compare_scale() < 100 ? 40 : 300;
   for (uint64_t seed = 1; seed <= seeds; seed++) {
     generate(seed, &made);
     if (made.fragment) continue;
@@ -214,7 +214,7 @@ static void partial_executors(void) {
                {"fallback", NULL, "<p>\xE4 line %u <b>b</b>\n"},
                {"repaired", "utf-8", "<p>\xE4 line %u <b>b</b>\n"},
                {"decoded", "shift_jis", "<p>\x83\x41 line %u <b>b</b>\n"}};
-  const unsigned lines = compare_scale() < 100 ? 3000 : 10000;
+  const unsigned lines = compare_scale() < 100 ? 1500 : 10000;
   for (unsigned i = 0; i < sizeof pages / sizeof *pages; i++) {
     buffer_clear(&page);
     for (unsigned k = 0; k < lines; k++) buffer_format(&page, pages[i].line, k);

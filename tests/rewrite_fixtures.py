@@ -16,7 +16,8 @@ import tempfile
 
 hpar, folder = sys.argv[1:3]
 lengths = random.Random(16)
-passed = failed = 0
+step = 1 if int(os.environ.get("HPAR_TEST_SCALE", "100")) >= 100 else 5
+passed = failed = checked = 0
 ENCODINGS = ["windows-1251", "shift_jis", "big5", "gb18030", "euc-kr", "koi8-r", "iso-8859-8", "macintosh"]
 
 
@@ -26,7 +27,10 @@ def marks(kind, selector):
 
 def check(name, rule, source, expected, encoding, feed):
     """Runs hpar on the source and compares its output with the expected bytes."""
-    global passed, failed
+    global passed, failed, checked
+    checked += 1
+    if checked % step:
+        return
     with open(rules_path, "w", encoding="utf-8") as file:
         json.dump({"rules": [rule]}, file)
     arguments = [hpar, "rewrite", "--rules", rules_path, "--encoding", encoding, "-"]

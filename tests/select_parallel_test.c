@@ -313,7 +313,7 @@ static void check_ahead_faults(void) {
 }
 
 int main(void) {
-  is_small = compare_scale() < 10;
+  is_small = compare_scale() < 100;
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
   check_pages();
