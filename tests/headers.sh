@@ -49,9 +49,13 @@ for header in "$include"/hpar/*.h; do
   cp "alone_${name%.h}.c" "alone_${name%.h}.cc"
 done
 
-# check COMPILER STANDARD SUFFIX
+# check COMPILER STANDARD SUFFIX: cc and clang may be other names of a later compiler.
+checked=
 check() {
   command -v "$1" >/dev/null || return 0
+  this="$(realpath "$(command -v "$1")")-$2"
+  case " $checked " in *" $this "*) return 0 ;; esac
+  checked="$checked $this"
   echo 'int nothing;' >"nothing.$3"
   "$1" "-std=$2" -c "nothing.$3" -o nothing.o 2>/dev/null || return 0
   if "$1" "-std=$2" -Wall -Wextra -Wconversion -Wshadow -pedantic-errors -Werror -I"$include" -c alone_*."$3" &&

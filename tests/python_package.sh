@@ -19,7 +19,9 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/hpar-python.XXXXXX")
 trap 'rm -rf "$top"' EXIT
 unset PYTHONPATH HPAR_LIBRARY HPAR_LINK || true
 CFLAGS="-O0 -g0" CC=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$HPAR_BUILD_DIR/CMakeCache.txt")
-export CFLAGS CC
+# The build unpacks the sources into TMPDIR.
+command -v ccache >/dev/null && CC="ccache $CC" CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1 TMPDIR=$top
+export CFLAGS CC CCACHE_BASEDIR CCACHE_NOHASHDIR TMPDIR
 # A copy: the build writes into the folder of the package.
 mkdir "$top/source"
 cp -r "$source/python" "$source/src" "$source/include" "$source/LICENSE" "$top/source/"
