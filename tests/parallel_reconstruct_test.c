@@ -48,6 +48,7 @@ static const compare_marked pages[] = {
     {"foster parenting", "<!doctype html><div><b></div>|<div><table>x<tr><td>y</table>z</div>", false},
     {"a template", "<!doctype html><template><div><b></div></template>|<div>x</div>", false},
     {"plaintext", "<!doctype html><div><b></div>|<div><p>x<plaintext>y", true},
+    {"in a template", "<!doctype html><template><div><b></div>|<div></div>x<p>y", false},
 };
 
 /* Pages with two cuts. The logs after both are composed, unless the merger could not repair the
@@ -65,10 +66,49 @@ static const compare_composed composed_pages[] = {
 };
 
 static const char *const formatting[] = {"b", "i", "b id=1", "a href=1", "font color=1", "strong", "nobr", "u"};
-static const char *const others[] = {
-    "div", "p", "ul",   "li",     "dd",       "h1",     "h2",  "form",    "pre", "section", "table",  "tr",   "td",
-    "tr",  "a", "span", "button", "select",   "option", "svg", "caption", "rt",  "object",  "label",  "ruby", "desc",
-    "div", "p", "li",   "br",     "template", "math",   "hr",  "img",     "div", "p",       "address"};
+static const char *const others[] = {"div",
+                                     "p",
+                                     "ul",
+                                     "li",
+                                     "dd",
+                                     "h1",
+                                     "h2",
+                                     "form",
+                                     "pre",
+                                     "section",
+                                     "table",
+                                     "tr",
+                                     "td",
+                                     "tr",
+                                     "a",
+                                     "span",
+                                     "button",
+                                     "select",
+                                     "option",
+                                     "svg",
+                                     "caption",
+                                     "rt",
+                                     "object",
+                                     "label",
+                                     "ruby",
+                                     "desc",
+                                     "div",
+                                     "p",
+                                     "li",
+                                     "br",
+                                     "template",
+                                     "math",
+                                     "hr",
+                                     "img",
+                                     "div",
+                                     "p",
+                                     "address",
+                                     "option",
+                                     "option",
+                                     "select",
+                                     "selectedcontent",
+                                     "object",
+                                     "optgroup"};
 
 /* Appends nested tags. A few of the end tags are missing. */
 static void append_tags(buffer *page, random_state *draw, size_t count, unsigned leaks) {
@@ -99,7 +139,9 @@ static void random_pages(void) {
     static buffer page;
     uint64_t cuts[MAX_CUTS], places[512];
     buffer_clear(&page);
-    buffer_text(&page, random_chance(&draw, 50) ? "<!doctype html><div><b><i></div>" : "<!doctype html><p>");
+    buffer_text(&page, "<!doctype html>");
+    if (random_chance(&draw, 20)) buffer_text(&page, "<select><button><selectedcontent></button>");
+    buffer_text(&page, random_chance(&draw, 50) ? "<div><b><i></div>" : "<p>");
     append_tags(&page, &draw, 20 + random_below(&draw, 120), (unsigned)random_below(&draw, 20));
     size_t found = compare_candidates(page.bytes, page.length, places, 512);
     compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};

@@ -1,6 +1,6 @@
 /* Checks open elements before a cut that a tag after it closes: a p, and a select, button or nobr.
  * The tree is the sequential tree, and the chunk after the cut is clean if the worker could expect
- * the element. */
+ * the element. The same holds for cuts in tables. */
 
 #include "support/buffer.h"
 #include "support/compare_check.h"
@@ -28,6 +28,17 @@ static const compare_marked pages[] = {
     {"a button", "<!doctype html><div>|<button>x</section><b>y<button>z</b>w", true},
     {"a button with an end tag", "<!doctype html><div>|<button>x</section>y</button><b>z<button>w</button></b>v", true},
     {"a nobr", "<!doctype html><div>|<nobr>x</section><b>y<nobr>z</b>w", false},
+};
+
+static const compare_marked tables[] = {
+    {"rows", "<!doctype html><table><tr><td>x</td></tr>|<tr><td>y</td></tr></table>z", true},
+    {"cells", "<!doctype html><table><tr><td>x</td>|<td>y</td></tr></table>z", true},
+    {"a section", "<!doctype html><table><thead><tr><td>x</thead>|<tbody><tr><td>y</tbody></table>z", true},
+    {"content of a cell", "<!doctype html><table><tr><td><p>x</p>|<p>y</p></td></tr></table>z", true},
+    {"comments in a table", "<!doctype html><table>|<!--x--><!--y--><tr><td>z</table>", true},
+    {"rows in a template", "<!doctype html><template><tr><td>x</td></tr>|<tr><td>y</td></tr></template>z", false},
+    {"sections in a template", "<!doctype html><template><tbody><tr></tbody>|<tbody><tr></tbody></template>x", false},
+    {"cells in a template", "<!doctype html><template><td>x</td>|<td>y</td></template>z", false},
 };
 
 /* The p is too far away for the worker after the first cut. A composition has run the first half of
@@ -59,6 +70,7 @@ int main(void) {
   if (!compare_open(&with)) return 1;
   compare_watch();
   compare_check_marked(&with, pages, sizeof pages / sizeof *pages);
+  compare_check_marked(&with, tables, sizeof tables / sizeof *tables);
   check_split_after_rejection();
   compare_close(&with);
   return check_report();

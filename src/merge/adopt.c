@@ -145,7 +145,7 @@ static bool run_begins_with_reconstruction(const hp_builder *b, const hp_segment
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   bool marker;
   if (!s->anchor || hp_takes_slowly(b) || b->stack.max_depth != UINT32_MAX) return false;
-  if (hp_has_selectedcontent(b) || hp_walked_select(b)) return false;
+  if (hp_has_selectedcontent(b)) return false;
   if (!hp_is_content_mode(b->mode) || s->assumes.base_mode != HP_IN_BODY || hp_foster_parents(b)) return false;
   if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML ||
       HP_LIST(find)(b, HP_ATOM_NOBR, &marker))
@@ -246,7 +246,6 @@ static void adopt_run(hp_builder *b, hp_ref anchor_ref) {
     hp_exact_join_text(b, parent->last, node);
     hp_uncount_node(b);
     first = node->next;
-    node->parent = 0;
     if (!first) return;
     node = node_at(b, first);
   }

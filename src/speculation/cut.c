@@ -55,7 +55,6 @@ size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, s
 
 void hp_cut_uniform(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
                     hp_unwind *unwind) {
-  cuts->count = 0;
   for (size_t from = chunk_size; from < length;) {
     size_t cut = hp_cut_by(choice, text, length, from);
     if (cut >= length) return;
@@ -107,7 +106,6 @@ void hp_cut_tapered(hp_cuts *cuts, const hp_cut_choice *choice, const char *text
   size_t least = length / PARTS;
   if (least < LEAST) least = LEAST;
   if (least > MOST) least = MOST;
-  cuts->count = 0;
   if (threads > 1) cut_down(cuts, choice, text, length, hp_merger_bytes(length, threads), 1, least, unwind);
   cut_down(cuts, choice, text, length, length, threads > 1 ? threads - 1 : 1, least, unwind);
 }

@@ -446,8 +446,6 @@ static inline bool hp_knows_form(const hp_builder *b) { return b->pointers.form_
 static inline uint32_t hp_linked_marker(const hp_builder *b) { return b->formatting.marker; }
 static inline uint32_t hp_tombstones(const hp_builder *b) { return b->stack.tombstones; }
 static inline bool hp_has_selectedcontent(const hp_builder *b) { return b->select.has_selectedcontent; }
-/* Returns the select of the walk over its options; 0: none. */
-static inline hp_ref hp_walked_select(const hp_builder *b) { return b->select.walk.select; }
 
 static inline hp_errors *hp_observed_errors(const hp_builder *b) { return b->observers.errors; }
 static inline void hp_observe_errors(hp_builder *b, hp_errors *errors) { b->observers.errors = errors; }
