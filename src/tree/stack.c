@@ -44,7 +44,6 @@ static uint32_t next_of_name(const hp_builder *b, uint32_t index) {
 static void mark_run(hp_builder *b, uint32_t low, uint32_t high) {
   b->stack.entries[low].scope = b->stack.entries[high].previous_same = high - low + 1;
   b->stack.entries[high + 1].tag |= HP_OPEN_ABOVE_TOMBSTONE;
-  if (low == 1) hp_stack_close_tombstones(b); /* a depth of 1 is the lowest element */
 }
 
 hp_taken hp_stack_take(hp_builder *b, uint32_t index) {
