@@ -418,6 +418,35 @@ static void attributes_one_by_one(void) {
   hpar_document_destroy(document);
 }
 
+/* The options of the last call hold: for memory also after the document has grown. */
+static void options_of_edits(void) {
+  enum { BYTES = 1000, MEMORY = 2 << 20 };
+  static const char noscript[] = "<noscript><b>x</b></noscript>";
+  static char text[BYTES];
+  hpar_document *document;
+  hpar_editor *edit;
+  hpar_node node = HPAR_NO_NODE;
+  memset(text, 'x', BYTES);
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, NULL, "<p>", 3, document, NULL), HPAR_OK);
+  hpar_node body = hpar_document_body(document);
+  for (int scripting = 0; scripting < 2; scripting++) {
+    const hpar_options options = {HPAR_OPTIONS_INIT, .scripting = scripting};
+    CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
+    CHECK_EQ(hpar_node_set_inner_html(edit, body, noscript, strlen(noscript)), HPAR_OK);
+    hpar_node inside = hpar_node_first_child(document, hpar_node_first_child(document, body));
+    CHECK_EQ(hpar_node_kind(document, inside), scripting ? HPAR_NODE_TEXT : HPAR_NODE_ELEMENT);
+  }
+  const hpar_options limited = {HPAR_OPTIONS_INIT, .limits = {.memory = MEMORY}};
+  CHECK_EQ(hpar_document_edit(document, &limited, &edit, NULL), HPAR_OK);
+  int made = 0;
+  hpar_status status = HPAR_OK;
+  for (; !status && made < 2 * MEMORY / BYTES; made++) status = hpar_node_create_text(edit, text, BYTES, &node);
+  CHECK_EQ(status, HPAR_LIMIT_MEMORY);
+  if (!CHECK(made > MEMORY / BYTES / 2 && made <= MEMORY / BYTES)) printf("  %d texts\n", made);
+  hpar_document_destroy(document);
+}
+
 /*** HTML ***/
 
 typedef struct trip {
@@ -535,6 +564,7 @@ int main(void) {
   names_of_the_dom();
   results_of_failures();
   attributes_one_by_one();
+  options_of_edits();
   html_of_edited_trees();
   hpar_parser_destroy(parser);
   buffer_free(&out);

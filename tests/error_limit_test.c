@@ -188,6 +188,8 @@ static void tree_errors(void) {
       "<svg><g>^</svg>",
       "<svg>^^</g></svg>",
       "<math>^<div></div>",
+      "^<div/></div>^<b/></b><br/><img/><svg/><svg><g/><desc>^<i/></i></desc></svg>",
+      "^<html/>",
   };
   const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = ALL};
   buffer page = {0}, expected = {0}, got = {0};

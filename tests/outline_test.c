@@ -25,8 +25,9 @@ typedef struct comparison {
   const hp_engine *engine;
   const char *fragment;
   uint64_t tokens;
-  uint64_t open; /* elements, by the events */
-  bool began, differs;
+  uint64_t open;         /* elements, by the events */
+  uint64_t owned, freed; /* nodes with a value of an owner */
+  bool began, differs, owns;
 } comparison;
 
 static bool is_white(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'; }
@@ -126,6 +127,13 @@ static bool same_state(const hp_builder *a, const hp_outline *outline) {
 static void note_inserted(void *context, const hp_outline_insertion *insertion) {
   comparison *c = context;
   if (insertion->is_open) c->open++;
+  if (insertion->is_open && c->owns) hp_outline_node(&c->outline, insertion->node)->next = (hp_ref)++c->owned;
+}
+
+static void note_freed(void *context, hp_ref node) {
+  comparison *c = context;
+  (void)node;
+  c->freed++;
 }
 
 static void note_popped(void *context, hp_ref node) {
@@ -136,8 +144,8 @@ static void note_popped(void *context, hp_ref node) {
 
 static hpar_status open_outline(void *argument) {
   comparison *c = argument;
-  hp_outline_events events = {.inserted = note_inserted, .popped = note_popped, .context = c};
-  c->open = 0;
+  hp_outline_events events = {.inserted = note_inserted, .popped = note_popped, .freed = note_freed, .context = c};
+  c->open = c->owned = c->freed = 0;
   hp_outline_open(&c->outline, &events, c->engine->builder.script.scripting, &c->unwind);
   if (c->fragment) {
     hp_outline_begin_fragment(&c->outline, c->engine->builder.fragment.context.name,
@@ -237,10 +245,31 @@ static void compare_lists(uint64_t seed, unsigned tokens, unsigned names) {
   buffer_free(&text);
 }
 
+/* Elements with values of an owner free their nodes when they are neither open nor listed. */
+static void check_memory(void) {
+  enum { ELEMENTS = 2000, MOST = 40 };
+  static const char *const pieces[] = {
+      "<p>x</p>", "<p><i id=1>x</i></p>",         "<p><u id=1>x</p><p>y</u></p>",   "<a href=1>x<div></div></a>",
+      "<b>x</b>", "<table><td><b id=2>x</table>", "<i><form><div></i></form></div>"};
+  shared.owns = true;
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    buffer text = {0};
+    buffer_text(&text, "<p><b id=1>x</p>");
+    for (int k = 0; k < ELEMENTS; k++) buffer_text(&text, pieces[i]);
+    compare_outline(text.bytes, text.length, NULL, false);
+    CHECK(shared.owned > ELEMENTS);
+    if (!CHECK(shared.owned - shared.freed < MOST))
+      printf("  %" PRIu64 " nodes of %s\n", shared.owned - shared.freed, pieces[i]);
+    buffer_free(&text);
+  }
+  shared.owns = false;
+}
+
 int main(int count, char **arguments) {
   if (check_part(count, arguments, "fixtures")) {
     if (!fixtures()) return CHECK_SKIPPED;
   } else {
+    check_memory();
     for (size_t i = 0; i < document_count; i++)
       compare_outline(documents[i].bytes, documents[i].length, documents[i].fragment, documents[i].scripting);
     uint64_t generated_documents = compare_full() ? 1000000 : 200 * (uint64_t)compare_scale();
