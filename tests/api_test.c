@@ -52,7 +52,7 @@ static void wrong_values(void) {
   REFUSED_STUDY("cuts is NULL", "array", .cut_count = 2);
   REFUSED("value_decoding is 2", "HPAR_VALUES_AT_ONCE", .value_decoding = (hpar_value_decoding)2);
   REFUSED("limits.reserved[0]", "zero", .limits.reserved = {1});
-  REFUSED("parallel.reserved[3]", "zero", .parallel.reserved = {0, 0, 0, 1});
+  REFUSED("parallel.reserved[2]", "zero", .parallel.reserved = {0, 0, 1});
   REFUSED_STUDY("pipeline.reserved[0]", "zero", .pipeline.reserved = {1});
   REFUSED_STUDY("reserved[2]", "zero", .reserved = {0, 0, 1});
   REFUSED("hpar_options.study has no", "HPAR_STUDY_INIT", .study = &(hpar_study){.strategy = "exact"});

@@ -5,72 +5,20 @@
  * after a minute; one that may wait has a thread that sleeps for a moment. */
 
 #include "check.h"
-#include "runtime/units.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/random.h"
+#include "support/stops.h"
 
-#include <errno.h>
 #include <hpar/hpar.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { TIMEOUT_SECONDS = 60, NAP_US = 1000, SELECTORS = 66, CALLERS = 3 };
-
-static _Thread_local bool is_caller;
-static sem_t release;
-static _Atomic long calls_before_stop; /* negative: a thread has stopped, or none is to stop */
-static _Atomic unsigned stopped, timeouts;
-static _Atomic unsigned to_stop; /* that many threads stop, from the chosen call on */
-static _Atomic bool only_sleeps; /* the stopped thread goes on by itself */
-static _Atomic unsigned calls;   /* of the hook, by threads of the library */
-
-static void stop_here(void) {
-  if (is_caller) return;
-  atomic_fetch_add(&calls, 1);
-  if (atomic_fetch_sub(&calls_before_stop, 1) > 0) return;
-  if (atomic_fetch_add(&stopped, 1) >= atomic_load(&to_stop)) return;
-  if (only_sleeps) {
-    usleep(NAP_US);
-    return;
-  }
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += TIMEOUT_SECONDS;
-  int failed;
-  while ((failed = sem_timedwait(&release, &until)) && errno == EINTR) {
-  }
-  if (failed) atomic_fetch_add(&timeouts, 1);
-}
-
-static void stop_after(long calls, unsigned threads) {
-  atomic_store(&stopped, 0);
-  atomic_store(&to_stop, threads);
-  atomic_store(&calls_before_stop, calls);
-}
-
-/* Ends the stops. Returns how many threads have stopped. */
-static unsigned end_stops(void) {
-  const unsigned most = atomic_exchange(&to_stop, 0), begun = atomic_load(&stopped);
-  return begun < most ? begun : most;
-}
-
-static void let_go(unsigned threads) {
-  while (threads--) sem_post(&release);
-}
-
-static void *let_go_soon(void *context) {
-  usleep(200);
-  let_go(*(unsigned *)context);
-  return NULL;
-}
+enum { TIMEOUT_SECONDS = 60, SELECTORS = 66, CALLERS = 3 };
 
 /*** the document and its matches ***/
 
@@ -88,7 +36,8 @@ typedef struct matches {
  * may have no processor for it. */
 static void wait_for_others(void) {
   enum { CALLS = 20, MOST_TURNS = 200 };
-  for (unsigned i = 0; i < MOST_TURNS && atomic_load(&calls) < CALLS && !atomic_load(&stopped); i++) sched_yield();
+  for (unsigned i = 0; i < MOST_TURNS && atomic_load(&stops_calls) < CALLS && !atomic_load(&stops_begun); i++)
+    sched_yield();
 }
 
 static hpar_status add_match(hpar_node element, uint32_t selector, void *context) {
@@ -145,7 +94,7 @@ static hpar_status select_by(const hpar_selectors *set, const hpar_document *doc
   got->count = 0;
   got->selectors = 0;
   got->waits = threads > 1;
-  atomic_store(&calls, 0);
+  atomic_store(&stops_calls, 0);
   return hpar_select(set, document, hpar_document_root(document), &options, add_match, got);
 }
 
@@ -230,18 +179,16 @@ static void select_with_stop(const char *first, unsigned threads, long calls, fo
   matches right = {0}, got = {0};
   CHECK_EQ(select_by(set, document, 1, &right), HPAR_OK);
   CHECK(right.count > 100);
-  stop_after(calls, 1);
+  stops_after(calls, 1);
   bool fine = CHECK_EQ(select_by(set, document, threads, &got), HPAR_OK);
-  unsigned late = end_stops();
+  unsigned late = stops_end();
   stops += late;
   fine = CHECK(is_equal(&got, &right)) && fine;
   use_beside(what, document, &set, &right);
-  pthread_t releaser;
-  const bool has_releaser = !pthread_create(&releaser, NULL, let_go_soon, &late);
-  if (!has_releaser) let_go(late);
+  stops_let_go_soon(late);
   change(what, document);
   hpar_document_destroy(document);
-  if (has_releaser) pthread_join(releaser, NULL);
+  stops_join();
   hpar_selectors_destroy(set);
   free(right.elements);
   free(got.elements);
@@ -260,7 +207,7 @@ typedef struct caller {
 
 static void *select_beside(void *context) {
   caller *c = context;
-  is_caller = true;
+  stops_spare = true;
   c->status = select_by(c->set, c->document, 2, &c->got);
   return NULL;
 }
@@ -272,7 +219,7 @@ static void beside_others(void) {
   matches right = {0}, got = {0};
   caller callers[CALLERS] = {0};
   CHECK_EQ(select_by(set, document, 1, &right), HPAR_OK);
-  stop_after(0, CALLERS);
+  stops_after(0, CALLERS);
   for (unsigned i = 0; i < CALLERS; i++) {
     callers[i].set = set;
     callers[i].document = document;
@@ -285,16 +232,16 @@ static void beside_others(void) {
     free(callers[i].got.elements);
   }
   /* The documents may have more late threads than a selection adds to. */
-  unsigned late = end_stops();
+  unsigned late = stops_end();
   for (unsigned i = 0; i < 6; i++) {
-    stop_after(0, 1);
+    stops_after(0, 1);
     CHECK_EQ(select_by(set, document, 2, &got), HPAR_OK);
     CHECK(is_equal(&got, &right));
-    late += end_stops();
+    late += stops_end();
   }
   stops += late;
   hpar_selectors_destroy(set);
-  let_go(late);
+  stops_let_go(late);
   hpar_document_destroy(document);
   free(right.elements);
   free(got.elements);
@@ -308,16 +255,16 @@ static void in_an_edit(void) {
   matches right = {0}, got = {0};
   CHECK_EQ(hpar_document_edit(document, NULL, &editor, NULL), HPAR_OK);
   CHECK_EQ(select_by(set, document, 1, &right), HPAR_OK);
-  only_sleeps = true;
+  stops_briefly = true;
   for (long i = 0; i < 5; i++) {
-    stop_after(i, 1);
+    stops_after(i, 1);
     CHECK_EQ(select_by(set, document, 2, &got), HPAR_OK);
     CHECK(is_equal(&got, &right));
-    end_stops();
+    stops_end();
     CHECK_EQ(hpar_node_remove(editor, right.elements[--right.count]), HPAR_OK);
     CHECK_EQ(select_by(set, document, 1, &right), HPAR_OK);
   }
-  only_sleeps = false;
+  stops_briefly = false;
   hpar_document_finish_edit(document);
   hpar_document_destroy(document);
   hpar_selectors_destroy(set);
@@ -335,8 +282,8 @@ static hpar_status destroy_both(hpar_node element, uint32_t selector, void *cont
   ++*(unsigned *)context;
   hpar_selectors_destroy(destroyed_set);
   hpar_document_destroy(destroyed_document);
-  to_let_go = end_stops();
-  let_go(to_let_go);
+  to_let_go = stops_end();
+  stops_let_go(to_let_go);
   return HPAR_STOP;
 }
 
@@ -346,7 +293,7 @@ static void destroyed_in_callback(void) {
     unsigned calls = 0;
     destroyed_set = compile("div");
     destroyed_document = parse();
-    stop_after(i, 1);
+    stops_after(i, 1);
     CHECK_EQ(hpar_select(destroyed_set, destroyed_document, hpar_document_root(destroyed_document), &options,
                          destroy_both, &calls),
              HPAR_OK);
@@ -360,10 +307,7 @@ int main(void) {
                                       "[title*='&1']", "b:nth-of-type(2)", "div ~ p.x1", "input:disabled, fieldset p"};
   enum { TEXTS = sizeof texts / sizeof *texts };
   random_state random = {11};
-  is_caller = true;
-  sem_init(&release, 0, 0);
-  stop_after(LONG_MAX, 0);
-  hp_unit_set_hook(stop_here);
+  stops_open();
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   write_page(16000);
   const unsigned places = (compare_full() ? 400 : compare_scale() < 100 ? 2 : 8) * FOLLOW_UPS;
@@ -375,8 +319,7 @@ int main(void) {
   destroyed_in_callback();
   printf("%lu threads stopped\n", stops);
   CHECK(stops > 0);
-  CHECK_EQ(atomic_load(&timeouts), 0);
-  hp_unit_set_hook(NULL);
+  stops_close();
   hpar_parser_destroy(parser);
   buffer_free(&page);
   return check_report();

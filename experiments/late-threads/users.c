@@ -76,7 +76,8 @@ static size_t results; /* so that no call is left out */
 static hpar_mode mode_of(bool parallel) { return parallel ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL; }
 
 static hpar_options parse_options(bool parallel) {
-  return (hpar_options){HPAR_OPTIONS_INIT, .mode = mode_of(parallel), .threads = 2, .parallel.wait = HPAR_WAIT_SPIN};
+  return (hpar_options){HPAR_OPTIONS_INIT, .mode = mode_of(parallel), .threads = 2,
+                        .parallel = {.wait = HPAR_WAIT_SPIN, .bytes_stay = 1}};
 }
 
 /* A parser that remembers late threads would be another state. */
@@ -144,7 +145,7 @@ static hpar_status count_bytes(const char *bytes, size_t length, void *context) 
 
 static bool run_rewriter(const page *p, bool parallel) {
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .mode = mode_of(parallel), .threads = 2,
-                                        .encoding = "utf-8"};
+                                        .encoding = "utf-8", .bytes_stay = 1};
   return !hpar_rewrite(rewriter, rules, &options, p->bytes, p->length, NULL, count_bytes, &results);
 }
 

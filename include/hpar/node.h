@@ -251,8 +251,7 @@ typedef struct hpar_attribute_range {
 HPAR_API size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node element, size_t first, size_t count,
                                            hpar_attribute_range *ranges);
 
-/* Both numbers start at 1. LF, CR, and CR LF each end a line, and are part of it. The column counts
- * bytes, a byte order mark included. */
+/* Both start at 1. LF, CR and CR LF end a line, as its part. The column is in bytes, with a BOM. */
 typedef struct hpar_position {
   uint64_t line, column;
 } hpar_position;
@@ -330,8 +329,7 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
  * - HPAR_ERROR_ARGUMENT, also: the calling thread does not own the document, a string is not valid
  *   UTF-8, or a node is of the wrong kind. Nothing has changed then.
  * - All handles stay valid, that of a removed node as well, which stays readable.
- * - Nodes and attributes that a change has made have no place in the input. A changed value keeps
- *   that of the old one.
+ * - What a change has made has no place in the input. A changed value keeps that of the old one.
  *
  * After a parse, these rules hold as well:
  * - No script runs. hpar_script_write returns HPAR_ERROR_ARGUMENT.

@@ -94,9 +94,12 @@ typedef struct hpar_parallel_options {
   hpar_affinity affinity; /* not of a caller's executor; of the calling thread in a call only */
   hpar_run_callback run;  /* with HPAR_EXECUTOR_CALLER. Fed input is then parsed in finish */
   void *run_context;
-  size_t chunk_size;    /* bytes; 0: by the length of the input and the threads */
-  size_t chunks;        /* about; 0: by chunk_size. Ignored with chunk_size, and for fed input */
-  uint64_t reserved[4]; /* zero */
+  size_t chunk_size; /* bytes; 0: by the length of the input and the threads */
+  size_t chunks;     /* about; 0: by chunk_size. Ignored with chunk_size, and for fed input */
+  /* 1: hpar_scan_resources does not wait for a late thread. The bytes must then stay until the
+   * parser's next scan succeeds, or the parser is destroyed: both wait */
+  uint64_t bytes_stay;
+  uint64_t reserved[3]; /* zero */
 } hpar_parallel_options;
 
 /* Limits of a parse; 0: none. The parse ends at the first limit that it reaches. The document keeps
@@ -258,12 +261,10 @@ HPAR_API hpar_document *hpar_parse_file(const char *path, const hpar_options *op
  * counters of tokens and nodes are those of hpar_parse for any division of the input.
  * - The caller may change or free the bytes after a feed returns. The document keeps the text.
  * - The feeds parse as much as they can, after 1024 bytes or when the encoding is certain. Other
- *   threads parse chunks between the calls. With the inline executor, the caller's executor and the
- *   pipelined parser, finish parses everything.
+ *   threads parse chunks between the calls. With another executor or parser, finish parses all.
  * - A meta element that declares another encoding starts the parse again, as in hpar_parse. So do
  *   bytes that are not valid UTF-8, if nothing declares the encoding.
- * - The options are copied. What they point to must stay until finish. The caller must not read the
- *   document before finish.
+ * - The options are copied. What they point to must stay, and the document be unread, until finish.
  * - These abandon the feed: another begin, hpar_parse, hpar_parse_many or hpar_tokenize with the
  *   parser; destroying the parser; any other use of the document. The document is then empty. */
 
@@ -317,9 +318,9 @@ HPAR_API hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t 
  * differences. `element` is HPAR_NO_NODE. `picture` is a number that the images of one picture
  * share. CANCELLED comes at the end, or before the scan begins again in an encoding that a meta
  * element declares. With resources.in_order, only the calling thread scans. It runs no scripts. Of
- * the options, it uses resources, mode, threads, encoding, fragment, scripting, parallel.executor,
- * parallel.wait, limits.input, and the predictor of a study. HPAR_ERROR_ARGUMENT, also: there is no
- * callback. HPAR_ERROR_UNSUPPORTED: the encoding is UTF-16, ISO-2022-JP or "replacement".
+ * the options, it uses resources, mode, threads, encoding, fragment, scripting, limits.input, the
+ * predictor of a study, and executor, wait and bytes_stay of `parallel`. HPAR_ERROR_ARGUMENT, also:
+ * there is no callback. HPAR_ERROR_UNSUPPORTED: UTF-16, ISO-2022-JP or "replacement".
  * HPAR_LIMIT_INPUT: the input is longer than limits.input, and its beginning is scanned. */
 HPAR_API hpar_status hpar_scan_resources(hpar_parser *parser, const hpar_options *options, const char *bytes,
                                          size_t length);

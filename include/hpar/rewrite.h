@@ -362,6 +362,9 @@ typedef struct hpar_rewrite_options {
   void *run_context;
   hpar_error *error;        /* filled by a call with these options; NULL: none */
   const char *document_url; /* of the page, in UTF-8; NULL: unknown. For hpar_rule.url */
+  /* 1: no call waits for a late thread. The bytes, and what `pure` callbacks read, must stay until
+   * the rewriter's next begin or hpar_rewrite returns, or it is destroyed: these wait */
+  uint64_t bytes_stay;
 } hpar_rewrite_options;
 #define HPAR_REWRITE_OPTIONS_INIT HPAR_SIZED(hpar_rewrite_options)
 
@@ -397,10 +400,9 @@ HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
  * compiled. HPAR_ERROR_UNSUPPORTED: ISO-2022-JP, "replacement" or refused UTF-16. */
 HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
                                          const hpar_rewrite_options *options, hpar_write_callback write, void *context);
-/* Feeds `length` bytes, which the caller may change afterwards. Any division of the input gives the
- * same output. After a failure feed returns its status and ignores the bytes, unless the rest is
- * passed on. Nothing changes with HPAR_ERROR_ARGUMENT: a pointer is NULL, there is no stream, or
- * the call comes from a callback. */
+/* Feeds `length` bytes, which the caller may then change without `bytes_stay`. Any division of the
+ * input gives the same output. After a failure feed returns its status and ignores bytes, unless
+ * the rest passes on. HPAR_ERROR_ARGUMENT and no change: a NULL pointer, no stream, a callback. */
 HPAR_API hpar_status hpar_rewriter_feed(hpar_rewriter *rewriter, const char *bytes, size_t length);
 /* Ends the stream: ends all elements, runs the callbacks of the document's end, writes the rest.
  * The stream ends with any status. HPAR_ERROR_ARGUMENT as for feed. */

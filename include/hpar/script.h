@@ -23,8 +23,7 @@
  * - After HPAR_ERROR_ARGUMENT nothing has changed, and the parse continues.
  *
  * Once a script has run, a meta element does not change the encoding of the page. No parse runs a
- * script twice. Fed input without a declared encoding is parsed in finish, because its last byte
- * may decide its encoding. */
+ * script twice. Finish parses input without a declared encoding, which its last byte may decide. */
 
 #include <hpar/node.h>
 

@@ -97,9 +97,9 @@ static bool is_done(const hp_rewrite_team *t, const hp_window_chunk *chunk) {
 
 /* Returns the time of the merger for a chunk. */
 static uint64_t estimate(const hp_rewrite_team *t, const hp_window_chunk *chunk) {
-  enum { LEAST_NS = 20000 };
+  enum { LEAST_NS = 20000, MOST_NS = 120000 };
   const uint64_t ns = t->exact.ns * (chunk->end - chunk->begin) / (t->exact.bytes + 1);
-  return ns < LEAST_NS ? LEAST_NS : ns;
+  return ns < LEAST_NS ? LEAST_NS : ns < MOST_NS ? ns : MOST_NS;
 }
 
 /* Waits for a chunk, first without other work because most workers are almost done. Then it runs
@@ -109,14 +109,13 @@ static bool await_chunk(hp_rewrite_team *t, const hp_window_chunk *chunk) {
   hp_spin spin = {0};
   const uint64_t event = hp_rewrite_team_event_time(t), limit_ns = estimate(t, chunk);
   while (!is_done(t, chunk) && hp_spin_on(&spin, limit_ns / 4)) continue;
-  spin = (hp_spin){0};
-  while (!is_done(t, chunk)) {
+  const uint64_t begin = hp_now();
+  while (!is_done(t, chunk) && hp_now() - begin < limit_ns) {
     hp_window_chunk other;
-    if (hp_rewrite_team_claim(t, MOST_BYTES, &other) == HP_CLAIM_MADE) {
+    if (hp_rewrite_team_claim(t, MOST_BYTES, &other) == HP_CLAIM_MADE)
       hp_rewrite_team_run_chunk(t, 0, &other);
-      continue;
-    }
-    if (!hp_spin_on(&spin, limit_ns)) break;
+    else
+      hp_unit_pause(&spin);
   }
   hp_rewrite_team_note(t, HP_EVENT_WAIT, 0, chunk->number, event, 0, 0);
   return is_done(t, chunk);
@@ -209,20 +208,39 @@ static hpar_status merge(void *context) {
   return HPAR_OK;
 }
 
+/*** the threads ***/
+
 /* Unwinding ends the merger's task, because it must not pass the frames of an executor. */
-static void run_task(void *context, unsigned thread) {
+static void lead(void *context) {
   hp_rewrite_team *t = context;
-  if (thread) {
-    hp_rewrite_team_run_worker(t, thread);
-    return;
-  }
   atomic_store_explicit(&t->published.merges, true, memory_order_relaxed);
-  t->status = hp_try(&t->merger->unwind, merge, t);
+  t->run.status = hp_try(&t->merger->unwind, merge, t);
   atomic_store(&t->published.passed, UINT64_MAX);
+  hp_chunks_close(&t->chunks);
+}
+
+static bool claim(void *context, unsigned thread, size_t *unit) {
+  return thread && hp_rewrite_team_await_claim(context, unit);
+}
+
+static void run(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
+  hp_rewrite_team *t = context;
+  (void)steps;
+  hp_rewrite_team_run_chunk(t, thread, &t->slots[unit].claimed);
+}
+
+static void release_rules(void *context) {
+  const hp_rewrite_team *t = context;
+  hp_rules_end_use(t->run.rules);
 }
 
 hpar_status hp_rewrite_team_run(hp_rewrite_team *t) {
+  static const hp_unit_client client = {.run = run, .claim = claim, .lead = lead, .drop = release_rules};
+  const hp_unit_plan plan = {.client = &client, .job = t};
+  const bool may_leave = t->merger->options.bytes_stay && !t->merger->parallel.trace;
   atomic_store_explicit(&t->published.merges, t->executor.kind == HPAR_EXECUTOR_THREADS, memory_order_relaxed);
-  hp_crew_run(&t->crew, &t->executor, t->active, run_task, t);
-  return t->status;
+  t->run.rules = t->merger->rules;
+  hp_begin_use(&t->run.rules->use);
+  if (hp_unit_queue_run(&t->run.queue, &plan, &t->crew, &t->executor, t->active, may_leave)) release_rules(t);
+  return t->run.status;
 }

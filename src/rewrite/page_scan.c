@@ -47,13 +47,13 @@ typedef struct hp_page_scan {
   seen_resources confirmed; /* behind the begin of the first unit */
 } hp_page_scan;
 
-/* One scan of a page. */
+/* One scan of a page. A late scout keeps it, and the memory of the scan. */
 typedef struct page_run {
   hp_page_scan *scan;
-  const hp_config *config;
+  hp_config config;
   const char *bytes;
   size_t length;
-  const hp_encoding *encoding;
+  const hp_encoding *encoding, *declared; /* `declared`: by a meta element; NULL: none */
   bool is_certain;
   unsigned threads;
   /* The text has parts of this size. The exact scan has the first ones, until scouts have scanned
@@ -144,7 +144,7 @@ static bool add_seen(seen_resources *to, const hpar_resource *resource) {
 /*** the exact scan ***/
 
 static void send(const page_run *run, const hpar_resource *resource, hpar_resource_event event) {
-  run->config->resources.callback(resource, event, run->config->resources.context);
+  run->config.resources.callback(resource, event, run->config.resources.context);
 }
 
 /* Keeps the scouts from reporting resources before the offset. */
@@ -171,10 +171,10 @@ static void scan_exactly(void *job) {
                               .to = run->length,
                               .is_last = true,
                               .prefix = "",
-                              .encoding = run->encoding,
-                              .is_certain = run->is_certain,
-                              .scripting = run->config->scripting,
-                              .fragment = run->config->fragment};
+                              .encoding = run->declared ? run->declared : run->encoding,
+                              .is_certain = run->is_certain || run->declared,
+                              .scripting = run->config.scripting,
+                              .fragment = run->config.fragment};
   run->scan->confirmed.count = 0;
   run->lacks_memory = false;
   run->status = hp_resource_scan_run(run->scan->threads[0]->scan, &run->exact, take_exact, run, &run->error);
@@ -191,8 +191,7 @@ static void follow_declaration(page_run *run) {
   run->event = HPAR_RESOURCE_CANCELLED;
   scan_exactly(run);
   run->event = HPAR_RESOURCE_CONFIRMED;
-  run->encoding = declared;
-  run->is_certain = true;
+  run->declared = declared;
   if (run->status == HPAR_OK) scan_exactly(run);
 }
 
@@ -238,8 +237,8 @@ static bool write_prefix(const hp_start_state *state, char *to, size_t size) {
 
 /* Predicts the state at the begin of the part. Returns false if the part has no resources. */
 static bool begin_part(const page_run *run, scan_unit *unit) {
-  const hp_plan *plan = &run->config->parallel.plan;
-  const hp_request request = {.text = run->bytes, .length = run->length, .scripting = run->config->scripting};
+  const hp_plan *plan = &run->config.parallel.plan;
+  const hp_request request = {.text = run->bytes, .length = run->length, .scripting = run->config.scripting};
   const hp_predictor_input input = {.request = &request,
                                     .cut = (uint32_t)unit->part.from,
                                     .limit = (uint32_t)unit->part.to,
@@ -288,10 +287,10 @@ static void scout(void *job, size_t index, unsigned thread, hp_unit_steps *steps
                               .prefix = unit->prefix,
                               .encoding = run->encoding,
                               .is_certain = run->is_certain,
-                              .scripting = run->config->scripting,
+                              .scripting = run->config.scripting,
                               .thread = thread,
                               .cancelled = &run->cancelled,
-                              .extend = run->config->parallel.executor.kind == HPAR_EXECUTOR_INLINE ? NULL : join_next};
+                              .extend = run->config.parallel.executor.kind == HPAR_EXECUTOR_INLINE ? NULL : join_next};
   if (from < to && !is_passed(run, thread, to) && begin_part(run, unit))
     hp_resource_scan_run(run->scan->threads[thread]->scan, &unit->part, take_found, &finding, &error);
 }
@@ -332,10 +331,17 @@ static void cancel_part(page_run *run, scan_unit *unit) {
   }
   if (!wrong) return;
   const char *error;
-  unit->part.cancelled = NULL;
-  unit->part.extend = NULL;
+  /* The scout may be late, and still join parts. */
+  const hp_scan_part part = {.bytes = run->bytes,
+                             .from = unit->part.from,
+                             .to = run->length,
+                             .prefix = unit->prefix,
+                             .encoding = run->encoding,
+                             .is_certain = run->is_certain,
+                             .scripting = run->config.scripting,
+                             .thread = unit->part.thread};
   cancelling cancelling = {run, &unit->seen, 0};
-  hp_resource_scan_run(run->scan->threads[0]->scan, &unit->part, cancel_wrong, &cancelling, &error);
+  hp_resource_scan_run(run->scan->threads[0]->scan, &part, cancel_wrong, &cancelling, &error);
 }
 
 /* Returns the number of threads for the scan; 0: memory is short. */
@@ -351,7 +357,7 @@ static unsigned choose_threads(hp_session *session, hp_config *config, size_t le
 
 /* Divides the text. The exact scan gets the parts that it reaches before scouts are there. */
 static uint32_t divide(page_run *run) {
-  const hp_executor *executor = &run->config->parallel.executor;
+  const hp_executor *executor = &run->config.parallel.executor;
   const size_t least = executor->kind == HPAR_EXECUTOR_INLINE ? 1 : LEAST_PART, share = run->length / run->threads + 1;
   run->exact_parts = share / hp_unit_length(run->length, run->threads, least, share);
   run->part_size = (share + run->exact_parts - 1) / run->exact_parts;
@@ -359,13 +365,25 @@ static uint32_t divide(page_run *run) {
   return run->threads > 1 && parts > run->exact_parts ? (uint32_t)(parts - run->exact_parts) : 0;
 }
 
-static void scan_on_threads(hp_session *session, page_run *run) {
-  static const hp_unit_client client = {.lead = scan_exactly, .run = scout};
+static void drop_run(void *given) {
+  page_run *run = given;
+  destroy_scan(run->scan);
+  hp_free(run);
+}
+
+/* Returns false if there are late scouts, which own the run. */
+static bool scan_on_threads(hp_session *session, page_run *run) {
+  static const hp_unit_client client = {.lead = scan_exactly, .run = scout, .drop = drop_run};
   const hp_unit_plan plan = {.client = &client, .job = run, .count = run->units};
+  const bool may_leave = run->config.bytes_stay && !hp_plan_uses_caller(&run->config.parallel.plan);
   pass_gates(run, 0);
-  hp_unit_queue_run(&run->queue, &plan, &session->crew, &run->config->parallel.executor, run->threads, false);
+  const bool is_done =
+      hp_unit_queue_run(&run->queue, &plan, &session->crew, &run->config.parallel.executor, run->threads, may_leave);
+  pass_gates(run, UINT32_MAX); /* late scouts report nothing */
   follow_declaration(run);
   for (size_t i = 0; run->status == HPAR_OK && i < run->units; i++) cancel_part(run, &run->scan->units.items[i]);
+  if (!is_done) session->scan = NULL;
+  return is_done;
 }
 #else
 static unsigned choose_threads(hp_session *session, hp_config *config, size_t length) {
@@ -376,10 +394,11 @@ static uint32_t divide(page_run *run) {
   (void)run;
   return 0;
 }
-static void scan_on_threads(hp_session *session, page_run *run) {
+static bool scan_on_threads(hp_session *session, page_run *run) {
   (void)session;
   scan_exactly(run);
   follow_declaration(run);
+  return true;
 }
 #endif
 
@@ -394,28 +413,41 @@ static bool is_ascii(const char *at, const char *end) {
 /* Sets the encoding, as a parse does. All encodings that a meta element may declare keep ASCII. */
 static void find_encoding(page_run *run) {
   const char *end = run->bytes + run->length;
-  hp_sniffed sniffed = hp_sniff(run->bytes, run->length, run->config->encoding, !run->config->fragment);
+  hp_sniffed sniffed = hp_sniff(run->bytes, run->length, run->config.encoding, !run->config.fragment);
   run->encoding = sniffed.encoding;
-  run->is_certain = sniffed.certain || run->config->fragment;
+  run->is_certain = sniffed.certain || run->config.fragment;
   if (run->encoding) return;
   run->encoding = hp_scan()->invalid_utf8(run->bytes, end) == end ? &hp_utf8 : &hp_windows1252;
   run->is_certain |= is_ascii(run->bytes, end);
 }
 
-hpar_status hp_scan_page(hp_session *session, hp_config *config, const char *bytes, size_t length) {
-  uint64_t most = config->limits.input;
-  bool cut_off = most && length > most;
-  if (cut_off) length = (size_t)most;
-  page_run run = {.config = config, .bytes = bytes ? bytes : "", .length = length, .event = HPAR_RESOURCE_CONFIRMED};
-  run.threads = choose_threads(session, config, length);
-  if (!run.threads) return HPAR_ERROR_MEMORY;
-  run.units = divide(&run);
-  hpar_status status = make_scan(session, run.threads, run.units);
+static hpar_status scan_page(hp_session *session, page_run **given) {
+  page_run *run = *given;
+  run->threads = choose_threads(session, &run->config, run->length);
+  if (!run->threads) return HPAR_ERROR_MEMORY;
+  run->units = divide(run);
+  hpar_status status = make_scan(session, run->threads, run->units);
   if (status != HPAR_OK) return status;
-  run.scan = session->scan;
-  find_encoding(&run);
-  scan_on_threads(session, &run);
-  if (run.status == HPAR_ERROR_UNSUPPORTED || run.status == HPAR_ERROR_ARGUMENT)
-    return hp_explain(&session->error, run.status, "%s", run.error);
-  return run.status == HPAR_OK && cut_off ? HPAR_LIMIT_INPUT : run.status;
+  run->scan = session->scan;
+  find_encoding(run);
+  if (!scan_on_threads(session, run)) *given = NULL;
+  if (run->status != HPAR_ERROR_UNSUPPORTED && run->status != HPAR_ERROR_ARGUMENT) return run->status;
+  return hp_explain(&session->error, run->status, "%s", run->error);
+}
+
+hpar_status hp_scan_page(hp_session *session, const hp_config *config, const char *bytes, size_t length) {
+  const uint64_t most = config->limits.input;
+  const bool cut_off = most && length > most;
+#if HPAR_PARALLEL
+  hp_team_await_stragglers(&session->team);
+#endif
+  page_run *run = hp_allocate_zeroed(sizeof *run);
+  if (!run) return HPAR_ERROR_MEMORY;
+  run->config = *config;
+  run->bytes = bytes ? bytes : "";
+  run->length = cut_off ? (size_t)most : length;
+  run->event = HPAR_RESOURCE_CONFIRMED;
+  const hpar_status status = scan_page(session, &run);
+  hp_free(run);
+  return status == HPAR_OK && cut_off ? HPAR_LIMIT_INPUT : status;
 }

@@ -48,6 +48,10 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   if (r->progress.phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);
 }
 
+void hp_rewriter_await_stragglers(const hpar_rewriter *r) {
+  if (r->parallel.team) hp_crew_await(&r->parallel.team->crew);
+}
+
 /*** whether to use the team ***/
 
 /* Returns true if the end of a rule may divide later texts into pieces: the rule takes whole texts,

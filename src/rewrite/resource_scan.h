@@ -54,6 +54,6 @@ const hp_encoding *hp_resource_scan_declared(const hp_resource_scan *scan);
  * meanwhile from a predicted state, and report FOUND. */
 
 /* Reports the resources of the bytes to config->resources. */
-hpar_status hp_scan_page(hp_session *session, hp_config *config, const char *bytes, size_t length);
+hpar_status hp_scan_page(hp_session *session, const hp_config *config, const char *bytes, size_t length);
 
 #endif

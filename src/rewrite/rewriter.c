@@ -121,6 +121,9 @@ hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
 }
 
 static void free_rewriter(hpar_rewriter *r) {
+#if HPAR_PARALLEL
+  hp_rewrite_team_destroy(r->parallel.team); /* its late threads read what follows */
+#endif
   if (r->parallel.trace) r->parallel.trace->destroy(r->parallel.trace);
   hp_outline_close(&r->outline);
   hp_names_close(&r->names);
@@ -136,9 +139,6 @@ static void free_rewriter(hpar_rewriter *r) {
                          &r->element.after,  &r->element.rename,  &r->element.edit_text};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
   hp_units_close(r);
-#if HPAR_PARALLEL
-  hp_rewrite_team_destroy(r->parallel.team);
-#endif
   if (r->confirmer) {
     r->confirmer->suspension = NULL; /* it is that of `r` */
     free_rewriter(r->confirmer);
@@ -303,6 +303,7 @@ static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *op
                            .quirks = given.quirks,
                            .filter = given.filter,
                            .suspends = given.suspends,
+                           .bytes_stay = given.bytes_stay != 0,
                            .mode = given.mode,
                            .threads = given.threads};
 #if HPAR_PARALLEL
@@ -410,6 +411,9 @@ hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merge
 
 static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_rewrite_options *options,
                          hpar_write_callback write, void *context) {
+#if HPAR_PARALLEL
+  hp_rewriter_await_stragglers(r);
+#endif
   r->progress.error = "";
   r->progress.phase = HP_PHASE_NONE;
   if (r->confirmer) r->confirmer->progress.status = HPAR_OK; /* its failure was another stream's */

@@ -222,7 +222,7 @@ typedef struct hp_stream_options {
   uint32_t max_depth;
   hpar_on_failure on_failure;
   hpar_utf16 utf16;
-  bool scripting, quirks, filter, suspends;
+  bool scripting, quirks, filter, suspends, bytes_stay;
   hpar_mode mode;
   unsigned threads;
 } hp_stream_options;

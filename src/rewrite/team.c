@@ -150,6 +150,8 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
   if (!t) return false;
   /* The rewriters of workers that a fork has lost are of no use. */
   if (hp_crew_pool(&t->crew) && hp_pool_is_lost(hp_crew_pool(&t->crew))) return false;
+  if (hp_crew_has_stragglers(&t->crew)) return false;
+  hp_crew_await(&t->crew);
   t->executor = hp_executor_of_call(t->executor.run, t->executor.context, r->options.threads);
   if (t->division.is_inline) t->executor = (hp_executor){.kind = HPAR_EXECUTOR_INLINE, .threads = 1};
   unsigned threads = hp_crew_prepare(&t->crew, &t->executor, t->executor.threads);
@@ -249,28 +251,27 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_win
   if (!hp_unit_publish(&s->state)) hp_unit_free(&s->state);
 }
 
-/* Waits while too many chunks are in flight, if the merger runs. A caller's executor may start it
- * later, or run this task below a callback of the merger, which then goes on after MOST_SPINS. */
-void hp_rewrite_team_run_worker(hp_rewrite_team *t, unsigned thread) {
+/* Waits only if the merger runs. A caller's executor may start it later, or run this task below a
+ * callback of the merger, which then goes on after MOST_SPINS. */
+bool hp_rewrite_team_await_claim(hp_rewrite_team *t, size_t *slot) {
   enum { SPIN_NS = 50000, MOST_SPINS = 20 };
   unsigned spins = 0;
   hp_spin spin = {0};
   while (atomic_load(&t->published.passed) != UINT64_MAX) {
     hp_window_chunk chunk;
     hp_claim claim = hp_rewrite_team_claim(t, SIZE_MAX, &chunk);
-    if (claim == HP_CLAIM_NEVER) return;
+    if (claim == HP_CLAIM_NEVER) return false;
     if (claim == HP_CLAIM_MADE) {
-      hp_rewrite_team_run_chunk(t, thread, &chunk);
-      spin = (hp_spin){0};
-      spins = 0;
-    } else if (!atomic_load_explicit(&t->published.merges, memory_order_relaxed)) {
-      return;
-    } else if (!hp_spin_on(&spin, SPIN_NS)) {
-      if (t->executor.kind == HPAR_EXECUTOR_CALLER) {
-        if (++spins == MOST_SPINS) return;
-        spin = (hp_spin){0};
-      }
-      sched_yield();
+      t->slots[ *slot = chunk.slot].claimed = chunk;
+      return true;
     }
+    if (!atomic_load_explicit(&t->published.merges, memory_order_relaxed)) return false;
+    if (hp_spin_on(&spin, SPIN_NS)) continue;
+    if (t->executor.kind == HPAR_EXECUTOR_CALLER) {
+      if (++spins == MOST_SPINS) return false;
+      spin = (hp_spin){0};
+    }
+    sched_yield();
   }
+  return false;
 }

@@ -96,7 +96,8 @@ enum { HP_REWRITE_PREDICTION = 4 + HP_MAX_ALTERNATIVES, HP_REWRITE_SLOTS = 4, HP
 /* A chunk in flight, and the results of its worker. */
 typedef struct hp_rewrite_slot {
   hp_rewrite_chunk chunk;
-  hp_unit_state state; /* given up: a worker writes it, and no thread needs the result */
+  hp_window_chunk claimed; /* by a thread of the pool */
+  hp_unit_state state;     /* given up: a worker writes it, and no thread needs the result */
 } hp_rewrite_slot;
 
 typedef struct hp_rewrite_worker {
@@ -136,7 +137,7 @@ typedef struct hp_rewrite_team {
   /*** for all windows ***/
   hp_rewrite_division division;
   hp_rewrite_counters counters;
-  hp_crew crew;
+  hp_crew crew; /* its stragglers read the window, the rules and the merger's options */
   hp_executor executor;
   hp_rewrite_worker *workers;
   hp_rewrite_slot *slots;
@@ -146,6 +147,11 @@ typedef struct hp_rewrite_team {
 
   /*** the current window ***/
   hpar_rewriter *merger;
+  struct {
+    const hpar_rules *rules; /* in use */
+    hp_unit_queue queue;
+    hpar_status status; /* of the merge */
+  } run;
   hp_speculation_input input;
   hp_prescan prescan;
   hp_window_chunks chunks;
@@ -158,7 +164,6 @@ typedef struct hp_rewrite_team {
 
   /*** the merger ***/
   _Alignas(HP_CACHE_LINE) hp_learning learning;
-  hpar_status status; /* of the merge */
   bool is_past_begin; /* of the window */
   struct {
     uint64_t ns, bytes;
@@ -189,8 +194,9 @@ void hp_rewrite_team_note(hp_rewrite_team *team, hp_event_kind kind, unsigned th
 hp_claim hp_rewrite_team_claim(hp_rewrite_team *team, size_t most_bytes, hp_window_chunk *chunk);
 /* Rewrites a claimed chunk into its slot. Thread 0 is the calling one. */
 void hp_rewrite_team_run_chunk(hp_rewrite_team *team, unsigned thread, const hp_window_chunk *chunk);
-/* Rewrites chunks, until none is left. */
-void hp_rewrite_team_run_worker(hp_rewrite_team *team, unsigned thread);
+/* Claims a chunk for a thread of the pool, into a slot. Waits while too many chunks are in flight.
+ * Returns false if none is left. */
+bool hp_rewrite_team_await_claim(hp_rewrite_team *team, size_t *slot);
 
 /*** merger.c ***/
 

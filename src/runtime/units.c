@@ -175,7 +175,8 @@ static void run_units(void *context, unsigned thread) {
 #if HPAR_PARALLEL
 static uint64_t all_steps(const hp_unit_queue *q) {
   uint64_t sum = 0;
-  for (size_t i = 0; i < q->plan.count; i++) sum += atomic_load_explicit(&q->plan.steps[i].count, memory_order_relaxed);
+  for (size_t i = 0; q->plan.steps && i < q->plan.count; i++)
+    sum += atomic_load_explicit(&q->plan.steps[i].count, memory_order_relaxed);
   return sum;
 }
 
@@ -194,7 +195,7 @@ static bool await_threads(hp_unit_queue *q, const hp_pool *pool, uint64_t patien
   return false;
 }
 
-/* If the client claims, its calling thread needs none of the others when it returns. */
+/* If the client leads, its calling thread needs none of the others when it returns. */
 static bool run_and_leave(hp_unit_queue *q, hp_crew *crew, const hp_executor *executor) {
   enum { PATIENCE_NS = 150000, SHORT_NS = 30000 };
   hp_crew_start(crew, executor->bind, q->threads, run_units, q);
@@ -204,7 +205,7 @@ static bool run_and_leave(hp_unit_queue *q, hp_crew *crew, const hp_executor *ex
     return true;
   }
   const unsigned entered = hp_pool_close(hp_crew_pool(crew));
-  if (await_threads(q, hp_crew_pool(crew), q->plan.client->claim ? SHORT_NS : PATIENCE_NS)) return true;
+  if (await_threads(q, hp_crew_pool(crew), q->plan.client->lead ? SHORT_NS : PATIENCE_NS)) return true;
   hp_crew_leave(crew, entered, q->plan.client->drop, q->plan.job);
   return false;
 }

@@ -164,6 +164,7 @@ hpar_status hp_config_resolve(hp_config *config, const hpar_options *options, hp
                         .source_offsets = o->source_offsets,
                         .decodes_values = o->value_decoding == HPAR_VALUES_AT_ONCE,
                         .by_jemalloc = o->allocator == HPAR_ALLOCATOR_JEMALLOC,
+                        .bytes_stay = o->parallel.bytes_stay != 0,
                         .max_errors = o->max_errors,
                         .script = {.callback = o->script.callback,
                                    .context = o->script.context,

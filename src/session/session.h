@@ -31,6 +31,7 @@ typedef struct hp_config {
   bool scripting, copy_input, source_offsets, decodes_values, by_jemalloc;
   bool bind;          /* bind the calling thread and the pool's threads to processors */
   bool fed_at_finish; /* the mode or the executor needs the whole input */
+  bool bytes_stay;    /* a call need not wait for late threads */
   size_t max_errors;
   hp_script_config script;
   hpar_limits limits;
