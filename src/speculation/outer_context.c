@@ -35,14 +35,7 @@ static void log_assumption(hp_builder *b, hp_assumption question, hp_atom name) 
     case HP_ASSUME_TOP_NOT_IMPLIED:
       s->assumes.top |= name == HP_ATOM_H1 ? HP_TOP_HEADING : name == HP_ATOM_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
       return;
-    case HP_ASSUME_NO_FORMATTING: {
-      int index = hp_formatting_index(name);
-      if (index < 0)
-        poison(b);
-      else
-        s->assumes.formatting_names |= (uint16_t)(1u << index);
-      return;
-    }
+    case HP_ASSUME_NO_FORMATTING: s->assumes.formatting_names |= (uint16_t)(1u << hp_formatting_index(name)); return;
     default: return;
   }
 }
@@ -50,10 +43,6 @@ static void log_assumption(hp_builder *b, hp_assumption question, hp_atom name) 
 static void log_ark(hp_builder *b, hp_atom name, uint32_t ours) {
   hp_segment *s = &hp_outer_of(b)->now;
   int index = hp_formatting_index(name);
-  if (index < 0) {
-    poison(b);
-    return;
-  }
   if (ours > UINT8_MAX) ours = UINT8_MAX;
   hp_speculative_of(b)->ark_assumed[index] = (uint8_t)ours;
   if (s->assumes.formatting_names >> index & 1) return; /* there is none, as assumed */
