@@ -218,6 +218,14 @@ static const dat_test own[] = {
         "\"c\"\n|   <button>\n|     <selectedcontent>\n|       \"b\"\n"),
     OWN("<select size=2><option>a</option><selectedcontent>", "div",
         "| <select>\n|   size=\"2\"\n|   <option>\n|     \"a\"\n|   <selectedcontent>\n"),
+    /* an option in a disabled optgroup is no default; in a datalist, it is none of the select */
+    OWN("<select><selectedcontent></selectedcontent><optgroup disabled><option>a</optgroup><option>b", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"b\"\n|   <optgroup>\n|     disabled=\"\"\n|     <option>\n|       "
+        "\"a\"\n|   <option>\n|     \"b\"\n"),
+    OWN("<select><selectedcontent></selectedcontent><datalist><optgroup><option>a</optgroup></datalist><option>b",
+        "div",
+        "| <select>\n|   <selectedcontent>\n|     \"b\"\n|   <datalist>\n|     <optgroup>\n|       <option>\n|         "
+        "\"a\"\n|   <option>\n|     \"b\"\n"),
     /* each NUL of a run counts */
     OWN("<svg>\0\0</svg>\0a\0", "div", "| <svg svg>\n|   \"\xEF\xBF\xBD\xEF\xBF\xBD\"\n| \"a\"\n"),
     /* a cell leaves the svg that was fostered before its table */
@@ -241,6 +249,61 @@ static const dat_test own[] = {
         "| <?Name some ?data?>\n| <!-- ?xml x? -->\n| <?a ?>\n| <!-- ?-b? -->\n"),
 };
 
+/* Each rule of the standard for the quirks of a document. Of its list of prefixes, one is here. */
+static void quirks(hpar_parser *parser, hpar_document *document) {
+  static const struct {
+    const char *doctype;
+    hpar_quirks quirks;
+  } cases[] = {
+      {"", HPAR_QUIRKS},
+      {"<!doctype html>", HPAR_NO_QUIRKS},
+      {"<!doctype x>", HPAR_QUIRKS},
+      {"<!doctype html public \"-//W3O//DTD W3 HTML Strict 3.0//EN//\" \"\">", HPAR_QUIRKS},
+      {"<!doctype html public \"-//W3O//DTD W3 HTML Strict 3.0//EN//x\" \"\">", HPAR_NO_QUIRKS},
+      {"<!doctype html public \"-/w3c/dtd html 4.0 transitional/en\" \"\">", HPAR_QUIRKS},
+      {"<!doctype html public \"html\" \"x\">", HPAR_QUIRKS},
+      {"<!doctype html system \"http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd\">", HPAR_QUIRKS},
+      {"<!doctype html public \"-//ietf//dtd html//en\" \"x\">", HPAR_QUIRKS},
+      {"<!doctype html public \"-//W3C//DTD HTML 4.01 Frameset//EN\">", HPAR_QUIRKS},
+      {"<!doctype html public \"-//W3C//DTD HTML 4.01 Frameset//EN\" \"\">", HPAR_LIMITED_QUIRKS},
+      {"<!doctype html public \"-//W3C//DTD HTML 4.01 Transitional//EN\">", HPAR_QUIRKS},
+      {"<!doctype html public \"-//W3C//DTD HTML 4.01 Transitional//EN\" \"x\">", HPAR_LIMITED_QUIRKS},
+      {"<!doctype html public \"-//W3C//DTD HTML 4.01//EN\">", HPAR_NO_QUIRKS},
+      {"<!doctype html public \"-//W3C//DTD XHTML 1.0 Frameset//EN\">", HPAR_LIMITED_QUIRKS},
+      {"<!doctype html public \"-//W3C//DTD XHTML 1.0 Transitional//EN\">", HPAR_LIMITED_QUIRKS},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *text = cases[i].doctype;
+    if (!hpar_parse(parser, NULL, text, strlen(text), document, NULL) &&
+        hpar_document_quirks(document) == cases[i].quirks) {
+      passed++;
+      continue;
+    }
+    failed++;
+    printf("%s: quirks %d\n", text, (int)hpar_document_quirks(document));
+  }
+}
+
+/* An element whose end tag may not be omitted is an error at </body>, if it is among the 1,000
+ * uppermost ones. */
+static void unclosed(hpar_parser *parser, hpar_document *document) {
+  static buffer text;
+  for (size_t rts = 998; rts < 1002; rts++) {
+    buffer_clear(&text);
+    buffer_add(&text, "<!doctype html><div>", 20);
+    for (size_t i = 0; i < rts; i++) buffer_add(&text, "<rt>", 4);
+    buffer_add(&text, "</body>", 7);
+    const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 9};
+    if (!hpar_parse(parser, &options, text.bytes, text.length, document, NULL) &&
+        hpar_parse_error_count(parser) == (rts < 1000)) {
+      passed++;
+      continue;
+    }
+    failed++;
+    printf("%zu <rt>: %zu errors\n", rts, (size_t)hpar_parse_error_count(parser));
+  }
+}
+
 int main(int count, char **arguments) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
@@ -256,6 +319,8 @@ int main(int count, char **arguments) {
       run(parser, document, __FILE__, i + 1, &own[i], false);
       run(parser, document, __FILE__, i + 1, &own[i], true);
     }
+    quirks(parser, document);
+    unclosed(parser, document);
   }
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

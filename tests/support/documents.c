@@ -26,6 +26,9 @@ const compare_case documents[] = {
     D("<html a=1><html b=2><head><html c=3></head><html d=4><body><html a=5 e=6><p>x"),
     D("<?target some data?><!doctype html><p><?php echo '<b>' ?>x<i>y"),
     D("x<!doctype html><p>late doctype</p><!doctype html><table><!doctype html></table>"),
+    D("<?a b?><html><?c d?><head><?e f?></head><?g h?><!doctype html><frameset><?i j?></frameset><?k l?></html><?m?>"),
+    D("<!doctype html><html><!doctype x><head><!doctype y></head><!doctype z><p>a</body><!doctype u></html><!doctype "
+      "v>"),
 
     /* in head, in head noscript, after head */
     D("<head><title>a <b> c</title><meta charset=utf-8><link rel=x><base href=y><p>body</p>"),
@@ -36,6 +39,10 @@ const compare_case documents[] = {
     S("<head><noscript><link><meta><style>s</style><!--c--> </noscript><p>x</p>"),
     D("<head><noscript><p>out</noscript></head>y<b>z"),
     D("<head><noscript></p><br></noscript><i>z"),
+    D("<noscript><basefont><bgsound><link><meta><noframes>a</noframes><style>b</style><head><noscript><html c=d><?e?>"
+      "<!doctype f></p></noscript><title>g</title>"),
+    D("<head></head><base><basefont><bgsound><link><meta><noframes>a</noframes><script>b</script><style>c</style>"
+      "<template>d</template><title>e</title><head></template>f"),
     S("<head><noscript><p>raw</noscript><body><noscript><i>raw</noscript><p>y"),
     D("<body><noscript><p>not raw</noscript><i>y</i>"),
     D("<head></head> <!--after--> <meta><title>t</title> <template><td>x</td></template> z<p>y"),
@@ -49,6 +56,14 @@ const compare_case documents[] = {
     D("<p>a<blockquote>b<p>c</blockquote>d<center>e<address>f</center>g"),
     D("<div><p>a<section>b<p>c<article><p>d</section>e</article>f</div>g"),
     D("<p>a<button>b<p>c</button>d<p>e"),
+    D("<p><address>a</address><p><dialog>b</dialog><p><article>c</article><p><aside>d</aside><p><blockquote>e"
+      "</blockquote><p><center>f</center><p><details>g</details><p><dir>h</dir><p><dl>i</dl><p><fieldset>j</fieldset>"
+      "<p><figcaption>k</figcaption><p><figure>l</figure>"),
+    D("<p><footer>a</footer><p><header>b</header><p><hgroup>c</hgroup><p><main>d</main><p><menu>e</menu><p><nav>f</nav>"
+      "<p><ol>g</ol><p><search>h</search><p><section>i</section><p><summary>j</summary><p><ul>k</ul><p><div>l</div>"),
+    D("<p><h1>a</h1><p><h2>b</h2><p><h3>c</h3><p><h4>d</h4><p><h5>e</h5><p><h6>f</h6>g</h1></h6>"),
+    D("<b>a</b><big>b</big><code>c</code><em>d</em><i>e</i><s>f</s><small>g</small><strike>h</strike><strong>i</strong>"
+      "<tt>j</tt><u>k</u><font>l</font>"),
     D("<button><p>a<button>b</button>c</button><p>d"),
     D("<h1>a<h2>b</h1>c</h2>d<h3>e</h4>f<h5><div>g</h6>h</div>"),
     D("<p><h1>a</p><h2>b</h1>"),
@@ -75,6 +90,10 @@ const compare_case documents[] = {
     D("<dl><dd><div>a<dt>b</div>c</dd><dt><p>d<dd>e"),
     D("<dd>a<dt><span>b<dd>c</span></dt></dd>d"),
     D("<ul><li>a</ol>b</ul>c<li>d</menu>e"),
+    /* a form leaves the stack from below others */
+    D("<ul><li>a<form><span>b</form>c<li>d"),
+    D("<select><form><option><span>a</form>b</span></option>c</select>d"),
+    D("<form><svg><g>a</form>b</g>c<mi></form></svg>d"),
 
     /* formatting and the adoption agency */
     D("<b>a<i>b</b>c</i>d<b>e</b>"),
@@ -199,6 +218,10 @@ const compare_case documents[] = {
     D("<math><mi>a<b>c</b></mi><mo><p>d</mo><mglyph><malignmark></math>e"),
     D("<math><annotation-xml encoding=text/html><div>a<p>b</annotation-xml>c</math>d"),
     D("<math><annotation-xml><svg><g>a<p>b</math>c"),
+    D("<math><annotation-xml encoding=application/xhtml+xmk><p>a</math>"
+      "<math><annotation-xml encoding=application/xhtml+xml><p>b</math>"
+      "<math><annotation-xml encoding=text/htmk><p>c</math>d"),
+    D("<math><mi>a</mi><mo>b</mo><mn>c</mn><ms>d</ms><mtext>e</mtext>f<p>g"),
     D("<math definitionurl=x><mtext><mglyph><b>a</mtext><ms>c<table>d</math>e"),
     D("<svg><![CDATA[<p>a</p>]]><g><![CDATA[]]]]></g></svg><![CDATA[b]]><p>c"),
     D("<svg><style><p>a</style><script>b<g>c</script></svg><style><p>d</style><p>e"),
@@ -224,6 +247,7 @@ const compare_case documents[] = {
     D("<textarea>a<b>c</textarea><textarea><!--</textarea>--><i>d"),
     D("a<!--b<p>c--><p>d<!-- <i>e</i> - --> f <!---><b>g<!----!><i>h<!--->i<!--x--!>j"),
     D("<!-- <p>never <b>closed"),
+    D("a<!--b!>c-!>d--!>e<!-!>f<!--!>g-->h"),
     D("<p>a<!--<!--<b>--><i>c</i>-->d"),
     D("<!-><p>a<!bogus <b>><i>c</ <u>>d<?pi <s>?>e"),
     D("<p a='<b>' c=\"<i>\" d=<u>e</p>f<a href='x>y' <z>w"),
