@@ -276,6 +276,55 @@ static void looks_around(void) {
   }
 }
 
+/* Short texts whose markup the searches around a cut must not read beyond an end, or take for other
+ * markup. */
+static const char *const odd_texts[] = {
+    "<head><!--a>b!>c-!>d->e--!><link><!-->f<!--->g<title>h</title><p>i",
+    "<head><script><!x--><!--a><!-- b-> <script></script> --></script><link><p>c",
+    "<head><link title=\"<!-- a\"><link title='<style>'><title>x</title><p>y",
+    "<head><style>a</style><!",
+    "<head><link><!-",
+    "<head><link><!--",
+    "<head><link><!-->",
+    "<head><link><!--->",
+    "<head><link><!--a>",
+    "<head><script>a<",
+    "<head><script>a<!",
+    "<head><script>a</",
+    "<head><script>a</s",
+    "<head><script>a<!-",
+    "<head><script>a<!--",
+    "<head><title>a</title",
+    "<head><title>a</title x",
+    "<p><!-- a><b->c!>d-!>e--!>f<i>g",
+    "<p title=a\n\t\f\r = 'b>c' d=\"e>\">f<i>g",
+    "<p><svg><",
+    "<p><svg><g",
+    "<p><svg><path/></svg><!",
+    "<script>f({}[()]); a = `<!-- b -->` + `<style>c</style>` + '\\n<style>d<\\/style>' + e</script><p title='x'>y",
+    "<script>f({}[()]); a = (`<i>`) + '<b_c>' + \"<d:e>\" , `<i>` : '<j/>' </script><p>k<b_c>d</b_c><e:f>g</e:f>h",
+    "<script>f({}[()]); '\\<i>' + '<i\\>'</script><p>k\\<style>a</style>`<style>b</style>`c",
+    "<p title=&quot;a&quot; {}[]()>b=&quot;c&quot;<i>d=&quot;{}[]()<b e=&quot;f&quot;>g",
+    "<p title=\"&quot;{}[]();<i a=&quot;b&quot;>c=\\&quot;d&quot;\">e",
+    "<math><ms>a</ms><mi>b</mi><annotation-xml></annotation-xml></math><table><tr><th>c</th></table>",
+};
+
+static void odd_markup(void) {
+  for (size_t i = 0; i < sizeof odd_texts / sizeof *odd_texts; i++) {
+    const compare_case document = {odd_texts[i], strlen(odd_texts[i]), NULL, false, "utf-8"};
+    CHECK(compare_expect(&with, &document, 0));
+    for (uint64_t cuts[2] = {1, 0}; cuts[0] < document.length; cuts[0]++)
+      for (cuts[1] = cuts[0] + 1; cuts[1] <= document.length; cuts[1] += 7) {
+        compare_how how = {.cuts = cuts,
+                           .cut_count = 1 + (cuts[1] < document.length),
+                           .threads = 2,
+                           .executor = HPAR_EXECUTOR_INLINE,
+                           .predictor = "lookback"};
+        compare_check(&with, &how);
+      }
+  }
+}
+
 /* custom predictors ** */
 
 /* A predictor that returns the same answer for each cut, except for `first`, which is a distance
@@ -484,6 +533,7 @@ int main(void) {
   tables_refused();
   every_document();
   looks_around();
+  odd_markup();
   guesses_decide();
   modes_decide();
   partial_context();

@@ -186,9 +186,9 @@ static void in_comment(scan *c) {
 
 /* Returns whether a "-->" ends the script's escape before `to`. */
 static bool escape_ends(scan *c, const char *to) {
-  const char *from = c->text + c->s->from, *at = c->text + c->s->looked;
-  for (; at < to && (at = memchr(at, '>', (size_t)(to - at))); at++)
-    if (at - from >= 2 && at[-1] == '-' && at[-2] == '-') return true;
+  /* The search begins with the hyphens that begin the escape. */
+  for (const char *at = c->text + c->s->looked; at < to && (at = memchr(at, '>', (size_t)(to - at))); at++)
+    if (at[-1] == '-' && at[-2] == '-') return true;
   c->s->looked = (uint32_t)(to - c->text);
   return false;
 }
@@ -201,7 +201,7 @@ static bool ends_script(scan *c, const char *at) {
   if (c->end - at > 3 && at[1] == '!' && at[2] == '-' && at[3] == '-') {
     if (!s->escaped) {
       s->escaped = true;
-      s->from = s->looked = (uint32_t)(at + 2 - c->text);
+      s->looked = (uint32_t)(at + 2 - c->text);
     }
     return false;
   }
@@ -209,7 +209,7 @@ static bool ends_script(scan *c, const char *at) {
     s->double_escaped |= s->escaped;
     return false;
   }
-  if (at + 1 == c->end || at[1] != '/' || !hp_tag_is(at + 2, c->end, "script")) return false;
+  if (at[1] != '/' || !hp_tag_is(at + 2, c->end, "script")) return false;
   if (!s->double_escaped) return true;
   s->double_escaped = false;
   return false;

@@ -72,7 +72,7 @@ enum { HP_MARKUP_BEFORE_HEAD, HP_MARKUP_IN_HEAD, HP_MARKUP_AFTER_HEAD };
 
 typedef struct hp_prescan_state { // value
   uint32_t at;                    /* the scan has reached this offset */
-  uint32_t from;                  /* begin of the comment or escape */
+  uint32_t from;                  /* begin of the comment */
   uint32_t looked;                /* in a script, no "-->" before this place ends it */
   uint32_t no_end_before;         /* no ">" is between the last visited tag and here */
   uint8_t where;                  /* data, comment, raw text */
