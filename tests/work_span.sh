@@ -23,7 +23,7 @@ trap 'rm -rf "$folder"' EXIT
 
 run() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file="$folder/log" \
-    "$program" "$folder/log" 2,8 1000 "$folder/page.html"
+    "$program" "$folder/log" 2,8 1000 "$@" "$folder/page.html"
 }
 
 run >"$folder/first" && run >"$folder/second" || exit 1
@@ -32,7 +32,8 @@ if ! cmp "$folder/first" "$folder/second"; then
   exit 1
 fi
 
-value() { sed -n "${1}s/.*\"$2\":\([0-9]*\).*/\1/p" "$folder/first"; }
+file=$folder/first
+value() { sed -n "${1}s/.*\"$2\":\([0-9]*\).*/\1/p" "$file"; }
 
 failures=0
 expect() {
@@ -50,4 +51,12 @@ expect "$((2 * $(value 1 span)))" -ge "$(value 1 work)"
 expect "$(value 1 work)" -ge "$(value 1 span)"
 expect "$(value 2 span)" -lt "$(value 1 span)"
 expect "$(value 1 span)" -lt "$(value 1 sequential)"
+
+# Of rewrites, too, with little more work than one thread.
+file=$folder/rewrites
+run --rewrite 'td > a' >"$file" || exit 1
+expect "$(wc -l <"$file")" -eq 2
+expect "$((3 * $(value 1 span)))" -lt "$((2 * $(value 1 sequential)))"
+expect "$(value 2 span)" -lt "$(value 1 span)"
+expect "$((4 * $(value 1 work)))" -lt "$((5 * $(value 1 sequential)))"
 exit $failures

@@ -1,4 +1,4 @@
-"""measure.py BUILD CORES WAKE FILE...: runs hpar-work-span under callgrind and prints its rows as JSON."""
+"""measure.py BUILD CORES WAKE ARGUMENT...: runs hpar-work-span under callgrind and prints its rows as JSON."""
 import json
 import os
 import subprocess
@@ -11,11 +11,11 @@ import tempfile
 TUNABLES = "glibc.cpu.x86_rep_movsb_threshold=0x40000000:glibc.cpu.x86_rep_stosb_threshold=0x40000000"
 
 
-def rows(build, cores, wake, paths):
+def rows(build, cores, wake, arguments):
     """The rows of hpar-work-span: a dictionary for each file and each number of cores."""
     with tempfile.NamedTemporaryFile(prefix="hpar-work-span-") as log:
         done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log.name}",
-                               os.path.join(build, "hpar-work-span"), log.name, cores, str(wake), *paths],
+                               os.path.join(build, "hpar-work-span"), log.name, cores, str(wake), *arguments],
                               env=dict(os.environ, GLIBC_TUNABLES=TUNABLES), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True, check=False)
     if done.returncode:

@@ -1,6 +1,7 @@
 #include "rewrite/team.h"
 
 #include "base/memory.h"
+#include "base/target.h"
 
 #include <string.h>
 
@@ -121,6 +122,7 @@ static hp_claim claim(hp_window_chunks *c, uint32_t slot, unsigned percent, size
 
 hp_claim hp_chunks_claim(hp_window_chunks *c, uint32_t slot, unsigned percent, size_t most_bytes,
                          hp_window_chunk *chunk) {
+  hp_turn();
   pthread_mutex_lock(&c->lock);
   hp_claim result = claim(c, slot, percent, most_bytes, chunk);
   pthread_mutex_unlock(&c->lock);
@@ -130,6 +132,7 @@ hp_claim hp_chunks_claim(hp_window_chunks *c, uint32_t slot, unsigned percent, s
 /*** the merger ***/
 
 size_t hp_chunks_advance(hp_window_chunks *c, size_t at, hp_window_chunk *chunk) {
+  hp_turn();
   pthread_mutex_lock(&c->lock);
   c->merger = at;
   *chunk = (hp_window_chunk){0};
