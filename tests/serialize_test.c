@@ -474,6 +474,54 @@ static void test_memory(void) {
   close_maker(&m);
 }
 
+static text outer_of(maker *maker, hpar_node node) {
+  text out = {0};
+  CHECK_EQ(hpar_serialize_html(maker->document, node, HPAR_HTML_OUTER, collect, &out), HPAR_OK);
+  return out;
+}
+
+/* Elements that serialize as void: neither children, which only scripts add, nor an end tag. */
+static void test_voids(void) {
+  static const char *const voids[] = {"area", "base",     "br",      "col",   "embed",  "hr",
+                                      "img",  "input",    "link",    "meta",  "source", "track",
+                                      "wbr",  "basefont", "bgsound", "frame", "keygen", "param"};
+  for (size_t i = 0; i < sizeof voids / sizeof *voids; i++) {
+    maker m;
+    open_maker(&m);
+    hp_ref made = element(&m, m.document->root, voids[i]);
+    hp_ref foreign = element_in(&m, m.document->root, HPAR_NAMESPACE_SVG, voids[i]);
+    text_node(&m, made, "x");
+    text_node(&m, foreign, "y");
+    char outer[32], both[96];
+    snprintf(outer, sizeof outer, "<%s>", voids[i]);
+    snprintf(both, sizeof both, "%s%sy</%s>", outer, outer, voids[i]);
+    CHECK_TEXT(html_of(&m, made, false), "");
+    CHECK_TEXT(outer_of(&m, made), outer);
+    CHECK_TEXT(html_of(&m, m.document->root, false), both);
+    close_maker(&m);
+  }
+}
+
+/* A line of the tree is indented by more spaces than the writer has in one piece. */
+static void test_indentation(void) {
+  enum { LEVELS = 200 };
+  maker m;
+  open_maker(&m);
+  hp_ref inner = m.document->root;
+  for (int i = 0; i < LEVELS; i++) inner = element(&m, inner, "b");
+  text made = tree_of(&m, m.document->root);
+  const char *at = made.bytes;
+  for (int i = 0; i < LEVELS && CHECK((size_t)(at - made.bytes) + (size_t)i * 2 + 6 <= made.length); i++) {
+    bool fine = !memcmp(at, "| ", 2) && !memcmp(at + 2 + 2 * i, "<b>\n", 4);
+    for (int k = 0; k < 2 * i; k++) fine &= at[2 + k] == ' ';
+    CHECK(fine);
+    at += 2 * i + 6;
+  }
+  CHECK_EQ((size_t)(at - made.bytes), made.length);
+  free(made.bytes);
+  close_maker(&m);
+}
+
 static void test_names(void) {
   for (int i = 0; i < HPAR_LOG_KINDS; i++) {
     const char *name = hpar_log_kind_name((hpar_log_kind)i);
@@ -498,6 +546,8 @@ int main(void) {
   test_deep();
   test_sink();
   test_memory();
+  test_voids();
+  test_indentation();
   test_names();
   return check_report();
 }

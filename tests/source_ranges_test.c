@@ -95,6 +95,10 @@ static void attributes(void) {
   check_sources("<svg viewbox=1 xlink:href=2 Xlink:Href=3 xmlns=4 xml:lang=5 a:b=6>", "div",
                 "svg: <svg viewbox=1 xlink:href=2 Xlink:Href=3 xmlns=4 xml:lang=5 a:b=6>, , viewbox=1; xlink:href=2; "
                 "xmlns=4; xml:lang=5; a:b=6\n");
+  /* repeated attributes, whose names begin as the next attribute does */
+  check_sources("<p ab=1 ab=2 abc=3 abc d>", "div", "p: <p ab=1 ab=2 abc=3 abc d>, , ab=1; abc=3; d=\n");
+  check_sources("<svg x x xlinkx xlinkx xlink xlink xlink:href=1>", "div",
+                "svg: <svg x x xlinkx xlinkx xlink xlink xlink:href=1>, , x=; xlinkx=; xlink=; xlink:href=1\n");
   check_sources("<html a=1><body b=2><html c=3><body d=4>", NULL,
                 "html: <html a=1>, , a=1\nhead: , \nbody: <body b=2>, , b=2\n");
   check_sources("<b a=1><p></b>", "div", "b: <b a=1>, </b>, a=1\np: <p>, \nb: , \n");

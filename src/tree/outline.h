@@ -35,7 +35,7 @@ typedef struct hp_outline_insertion { // value
 } hp_outline_insertion;
 
 typedef struct hp_outline_events {
-  void (*inserted)(void *context, const hp_outline_insertion *insertion); /* NULL: not requested */
+  void (*inserted)(void *context, const hp_outline_insertion *insertion);
   void (*popped)(void *context, hp_ref node);
   void (*freed)(void *context, hp_ref node); /* only for nodes with owner values */
   /* the attributes of the current tag reach the open body, or the open html; NULL: not requested */
