@@ -37,6 +37,43 @@ static bool parse(const char *html, size_t length) {
   return CHECK_EQ(hpar_parse(parser, &options, html, length, document, NULL), HPAR_OK);
 }
 
+typedef struct outcome {
+  hpar_status status;
+  size_t offset;
+  ids list;
+} outcome;
+
+static outcome outcome_of(const char *text, size_t length) {
+  outcome of = {.list = {.length = 0}};
+  hpar_selectors *set;
+  hpar_error error = {.offset = 0};
+  CHECK_EQ(hpar_selectors_create(&set), HPAR_OK);
+  of.status = hpar_selectors_add(set, text, length, &error);
+  of.offset = of.status ? error.offset : 0;
+  if (!of.status) CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, add_id, &of.list), HPAR_OK);
+  hpar_selectors_destroy(set);
+  return of;
+}
+
+/* The compiler reads nothing after a selector. */
+static void check_ends(const char *selector) {
+  static const char next[] = "a-\\|=*)]('\"/ 1n+:#\n";
+  char text[512];
+  for (size_t length = 1; length <= strlen(selector) && length < sizeof text - 1; length++) {
+    memcpy(text, selector, length);
+    text[length] = 0;
+    const outcome expected = outcome_of(text, length);
+    for (size_t i = 0; i < sizeof next - 1; i++) {
+      text[length] = text[length + 1] = next[i];
+      const outcome got = outcome_of(text, length);
+      if (!CHECK(got.status == expected.status && got.offset == expected.offset &&
+                 got.list.length == expected.list.length &&
+                 !memcmp(got.list.text, expected.list.text, got.list.length)))
+        printf("  %.*s before %c\n", (int)length, selector, next[i]);
+    }
+  }
+}
+
 static void check_matches(const char *html, const char *selector, const char *expected) {
   hpar_selectors *set = NULL;
   hpar_error error;
@@ -51,6 +88,7 @@ static void check_matches(const char *html, const char *selector, const char *ex
     if (!CHECK_STRING(list.text, wanted)) printf("  %s in %s\n", selector, html);
   }
   hpar_selectors_destroy(set);
+  check_ends(selector);
 }
 
 #define LIST                                                                                                 \
@@ -310,6 +348,7 @@ static void check_errors(void) {
     bool fine = CHECK_EQ(hpar_selectors_add(set, cases[i].text, strlen(cases[i].text), &error), HPAR_ERROR_ARGUMENT) &&
                 CHECK_EQ(error.offset, cases[i].offset) && CHECK(*error.text);
     if (!fine) printf("  %s: %s\n", cases[i].text, error.text);
+    check_ends(cases[i].text);
   }
   char deep[400] = "a";
   for (int i = 0; i < 40; i++) strcat(deep, ":not(a");

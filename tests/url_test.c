@@ -115,6 +115,24 @@ static const struct {
     {"http://h/", "file:x", "file:///x"},
 };
 
+/* The parser reads nothing after the input. */
+static void check_end(const char *input, const hp_url *base, bool fine, const hp_url *expected) {
+  static const char next[] = "/\\:@?#[].%0aA-x|";
+  hp_url url = {0};
+  buffer text = {0};
+  const size_t length = strlen(input);
+  buffer_text(&text, input);
+  buffer_text(&text, "..");
+  for (size_t i = 0; i < sizeof next - 1; i++) {
+    text.bytes[length] = text.bytes[length + 1] = next[i];
+    bool same = hp_url_parse(&url, text.bytes, length, base) == fine &&
+                (!fine || (url.length == expected->length && !memcmp(url.bytes, expected->bytes, url.length)));
+    if (!CHECK(same)) printf("  input: %s, before %c\n", input, next[i]);
+  }
+  buffer_free(&text);
+  hp_url_close(&url);
+}
+
 static void standard_cases(void) {
   hp_url base = {0}, url = {0};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -124,6 +142,7 @@ static void standard_cases(void) {
                      ? fine && CHECK_BYTES(url.bytes, url.length, cases[i].expected, strlen(cases[i].expected))
                      : CHECK(!fine);
     if (!right) printf("  input: %s\n", cases[i].input);
+    check_end(cases[i].input, cases[i].base ? &base : NULL, fine, &url);
   }
   hp_url_close(&base);
   hp_url_close(&url);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 static const comparer *current;
 static compare_how current_how;
 static bool current_parallel, watching;
+
+enum { FENCED_BYTES = 64 << 10 }; /* the length of a fenced document, and of the fence */
 
 extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
@@ -146,6 +149,8 @@ void compare_close(comparer *with) {
   for (unsigned threads = 0; threads <= COMPARE_MAX_THREADS; threads++)
     hpar_parser_destroy(with->with_threads[threads]);
   free(with->copy);
+  for (int i = 0; i < 2; i++)
+    if (with->fenced[i]) munmap(with->fenced[i], 2 * FENCED_BYTES);
   buffer_free(&with->expected);
   buffer_free(&with->got);
   buffer_free(&with->expected_errors);
@@ -241,12 +246,26 @@ static void errors_of(const hpar_parser *parser, buffer *to) {
   }
 }
 
+/* Returns memory for a document of this length. It ends with the document, so that a parse which
+ * reads further fails. */
+static char *room_for(comparer *with, size_t length) {
+  if (length > FENCED_BYTES) return with->copy = malloc(length);
+  char *place = with->fenced[1];
+  if (!place) {
+    place = mmap(NULL, 2 * FENCED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED || mprotect(place + FENCED_BYTES, FENCED_BYTES, PROT_NONE)) return NULL;
+  }
+  with->fenced[1] = with->fenced[0];
+  with->fenced[0] = place;
+  with->copy = NULL;
+  return place + FENCED_BYTES - length;
+}
+
 bool compare_expect(comparer *with, const compare_case *document, size_t max_errors) {
-  char *copy = malloc(document->length ? document->length : 1);
+  char *last = with->copy; /* the document refers to it until the next parse */
+  char *copy = room_for(with, document->length);
   if (!copy) return false;
   if (document->length) memcpy(copy, document->bytes, document->length);
-  char *last = with->copy; /* the document refers to it until the next parse */
-  with->copy = copy;
   with->of = *document;
   with->of.bytes = copy;
   with->expected_stats = (hpar_study_stats){HPAR_STUDY_STATS_INIT};

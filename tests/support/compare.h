@@ -61,7 +61,8 @@ typedef struct comparer {
   /* created at first use: threads cost more than parses */
   hpar_parser *with_threads[COMPARE_MAX_THREADS + 1];
   hpar_document *document;
-  char *copy;
+  char *copy;      /* of a long document */
+  char *fenced[2]; /* for short documents by turns; no page follows that the process may read */
   compare_case of; /* the current document; bytes are the copy */
   buffer expected, got, expected_errors, got_errors;
   hpar_study_stats expected_stats, got_stats;
