@@ -406,6 +406,25 @@ static void texts(void) {
   CHECK(strchr(hpar_version(), '.') != NULL);
 }
 
+/* The first and the last name of each namespace that attributes of foreign elements get. */
+static void namespaces_of_attributes(void) {
+  static const struct {
+    const char *prefix, *name;
+    hpar_namespace ns;
+  } expected[] = {{"xlink", "actuate", HPAR_NAMESPACE_XLINK}, {"xlink", "type", HPAR_NAMESPACE_XLINK},
+                  {"xml", "lang", HPAR_NAMESPACE_XML},        {"xml", "space", HPAR_NAMESPACE_XML},
+                  {"", "xmlns", HPAR_NAMESPACE_XMLNS},        {"xmlns", "xlink", HPAR_NAMESPACE_XMLNS}};
+  parse("<svg xlink:actuate=1 xlink:type=2 xml:lang=3 xml:space=4 xmlns=5 xmlns:xlink=6>");
+  hpar_node svg = hpar_node_first_child(document, hpar_document_body(document));
+  for (uint32_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    hpar_attribute at;
+    CHECK(hpar_node_attribute_at(document, svg, i, &at));
+    CHECK_EQ(at.ns, expected[i].ns);
+    CHECK_BYTES(at.prefix.bytes, at.prefix.length, expected[i].prefix, strlen(expected[i].prefix));
+    CHECK_BYTES(at.local_name.bytes, at.local_name.length, expected[i].name, strlen(expected[i].name));
+  }
+}
+
 int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
@@ -414,6 +433,7 @@ int main(void) {
   links();
   walking();
   attributes();
+  namespaces_of_attributes();
   templates();
   quirks();
   offsets();

@@ -49,6 +49,7 @@ static void defaults(void) {
   check_text("a<br>b<br><br>c<div>d<br></div>e", NULL, "a\nb\n\nc\nd\ne");
   check_text("<table><caption>x</caption><tr><td>a<td> b <th>c<tr><td><td>d</table>e", NULL, "x\na\tb\tc\nd\ne");
   check_text("<table><tr><td><p>a</p><td>b", NULL, "a\nb");
+  check_text("<table><tr><td>a<td><br>b", NULL, "a\t\nb");
   check_text("a <pre> b\n  c\n</pre> d<textarea> e  f </textarea>g", NULL, "a\n b\n  c\nd e  f g");
   check_text("a<svg><title>t</title><style>s</style><script>c</script><text>d</text></svg>", NULL, "atd");
   check_text("<select><optgroup><option>a<option>b</select>c<input value=d><img alt=e>", NULL, "a\nb\nc");

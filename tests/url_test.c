@@ -56,6 +56,9 @@ static const struct {
     {NULL, "http://[0:0:0:0:0:0:0:0]", "http://[::]/"},
     {NULL, "http://[::FFFF:1.2.3.4]", "http://[::ffff:102:304]/"},
     {NULL, "http://[1::2::3]", NULL},
+    {NULL, "http://[::1::2]", NULL},
+    {NULL, "http://[1:2:3:4:5:6:7.8.9.10]", "http://[1:2:3:4:5:6:708:90a]/"},
+    {NULL, "http://[1:2:3:4:5:6:7:8.9.10.11]", NULL},
     {NULL, "http://[1:2:3:4:5:6:7]", NULL},
     {NULL, "http://[1:2:3:4:5:6:7:8:9]", NULL},
     {NULL, "http://[::1.2.3]", NULL},
@@ -159,6 +162,20 @@ static void control_characters(void) {
 }
 
 /* Host names of the URL Standard that need ICU. */
+static void long_hosts(void) {
+  enum { MOST = 4096 };
+  hp_url url = {0};
+  buffer text = {0};
+  buffer_text(&text, "http://");
+  for (int i = 0; i < MOST; i++) buffer_byte(&text, 'a');
+  CHECK(hp_url_parse(&url, text.bytes, text.length, NULL));
+  CHECK_EQ(url.length, text.length + 1);
+  buffer_byte(&text, 'a');
+  CHECK(!hp_url_parse(&url, text.bytes, text.length, NULL));
+  buffer_free(&text);
+  hp_url_close(&url);
+}
+
 static void international_hosts(void) {
   static const struct {
     const char *host, *expected; /* expected NULL: not valid */
@@ -259,6 +276,7 @@ static void random_urls(void) {
 int main(void) {
   standard_cases();
   control_characters();
+  long_hosts();
   international_hosts();
   random_urls();
   return check_report();
