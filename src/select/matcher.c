@@ -84,7 +84,6 @@ static bool is_keyed_list(const hp_matcher *m, const hp_test *test) {
 }
 
 static bool is_key(const hp_matcher *m, const hp_test *test) {
-  if (test->negated) return false;
   if (test->kind == HP_TEST_ATTRIBUTE) return test->ns == HP_NAMESPACE_ABSENT;
   return test->kind == HP_TEST_ID || test->kind == HP_TEST_CLASS || is_keyed_list(m, test);
 }
