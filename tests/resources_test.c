@@ -261,9 +261,8 @@ static void styles(void) {
       "<style>@import 'r/\\61.css';@\\69mport 'a\\\nb\\\\c';@\\49 MPORT u\\52l(\\00e9\\20 \\1F600  );</style>",
       "import url[r/a.css] content[]\nimport url[ab\\c] content[]\n"
       "import url[\xC3\xA9 \xF0\x9F\x98\x80] content[]\n");
-  check_resources(
-      "<style>@import '\\10FFFF x'</style><script type=module>import '\\u{10ffff}'</script>",
-      "import url[\xF4\x8F\xBF\xBFx] content[]\nmodule-import url[\xF4\x8F\xBF\xBF] type[module]\n");
+  check_resources("<style>@import '\\10FFFF x'</style><script type=module>import '\\u{10ffff}'</script>",
+                  "import url[\xF4\x8F\xBF\xBFx] content[]\nmodule-import url[\xF4\x8F\xBF\xBF] type[module]\n");
   check_resources(
       "<style>@import '\\0\\d800\\110000 x\\';</style><style>@\\69mports 'a'</style><style>@import\\20'a'</style>",
       "import url[\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDx';] content[]\n");

@@ -59,8 +59,9 @@ static inline void compare_check_composed(comparer *with, const compare_composed
   }
 }
 
-/* Checks each page with its cut. */
+/* Checks each page with its cut, without and with parse errors. */
 static inline void compare_check_marked(comparer *with, const compare_marked *pages, size_t count) {
+  enum { MAX_ERRORS = 50 };
   for (size_t i = 0; i < count; i++) {
     static buffer page;
     uint64_t cut;
@@ -70,6 +71,9 @@ static inline void compare_check_marked(comparer *with, const compare_marked *pa
     CHECK(compare_expect(with, &document, 0));
     compare_check(with, &how);
     if (!CHECK_EQ(with->got_stats.chunks_clean, pages[i].clean)) printf("  %s\n", pages[i].name);
+    how.max_errors = MAX_ERRORS;
+    CHECK(compare_expect(with, &document, MAX_ERRORS));
+    compare_check(with, &how);
   }
 }
 
