@@ -404,6 +404,19 @@ static void limits(void) {
   CHECK_EQ(parse_hostile((hpar_options){.size = 0}, fail, NULL), HPAR_ERROR_CALLBACK);
 }
 
+/* Fed input has no errors after the limit of its scripts, as a whole input. */
+static void errors_after_a_limit(void) {
+  static const char page[] = "<script>x</script>\x01";
+  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .max_errors = 9,
+                                .script = {.callback = write_forever, .context = (char[]){"x"}, .max_written = 100}};
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_LIMIT_INPUT);
+  const size_t count = hpar_parse_error_count(parser);
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, page, sizeof page - 1), HPAR_LIMIT_INPUT);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_LIMIT_INPUT);
+  CHECK_EQ(hpar_parse_error_count(parser), count);
+}
+
 /*** equal trees in every way ***/
 
 typedef struct outcome {
@@ -601,6 +614,7 @@ int main(int count, char **arguments) {
     ignored_writes();
     statistics();
     limits();
+    errors_after_a_limit();
     random_pages();
     status = check_report();
   }

@@ -513,19 +513,20 @@ static hpar_status finish(hp_feed *feed) {
   hp_session *session = feed->session;
   hp_stream *stream = &feed->stream;
   hpar_status status = feed->limit ? feed->limit : check_cuts(feed, stream->total);
+  bool limited = feed->ended; /* by a limit of the parse or of its scripts */
   if (feed->ended) {
     status = look_past_limit(feed, NULL, 0, true);
     hpar_status mapped = hp_stream_end_map(stream);
     if (mapped != HPAR_OK) status = mapped;
   } else if (status == HPAR_OK || status == HPAR_LIMIT_INPUT) {
     status = go_on(feed, NULL, 0, true);
-    if (hp_is_limit(status)) hp_session_stop(session);
+    limited = hp_is_limit(status);
+    if (limited) hp_session_stop(session);
     if (status == HPAR_OK) status = feed->limit;
   }
   if (status != HPAR_OK && !hp_is_limit(status)) return status;
   if (!hp_stream_sniffed(stream)->encoding || (feed->agreed && !hp_stream_has_replaced(stream)))
     hp_stream_set_utf8(stream);
-  bool limited = hp_is_limit(status) && status != HPAR_LIMIT_INPUT;
   hp_request request = feed->request;
   request.length = stream->text->length;
   session->result.decode_ns = feed->decode_ns;
