@@ -79,16 +79,23 @@ static hpar_options options_of(way which) {
   return options;
 }
 
+/* After a failure, the statistics have the defaults. */
+static hpar_status finish(hpar_status status, const hpar_stats *stats) {
+  if (status) CHECK(!stats->tokens && !stats->nodes && !stats->encoding);
+  return status;
+}
+
 static hpar_status parse(hpar_parser *parser, hpar_document *document, way which) {
+  hpar_stats stats = {HPAR_STATS_INIT};
   hpar_options options = options_of(which);
   toy engine = {.keeps_views = true};
   if (runs_scripts) options.script = (hpar_script_options){.callback = toy_run, .context = &engine};
-  if (!fed(which)) return hpar_parse(parser, &options, page.bytes, page.length, document, NULL);
+  if (!fed(which)) return finish(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), &stats);
   hpar_status status = hpar_parser_begin(parser, &options, document);
   for (size_t at = 0; !status && at < page.length; at += 900)
     status = hpar_parser_feed(parser, page.bytes + at, page.length - at < 900 ? page.length - at : 900);
-  hpar_status finished = parser && document ? hpar_parser_finish(parser, NULL) : HPAR_OK;
-  return status ? status : finished;
+  hpar_status finished = parser && document ? hpar_parser_finish(parser, &stats) : HPAR_OK;
+  return finish(status ? status : finished, &stats);
 }
 
 static bool is_expected(const hpar_document *document) {
@@ -166,6 +173,28 @@ static void with_scripts(void) {
   runs_scripts = false;
 }
 
+static void ignore_event(const hpar_resource *resource, hpar_resource_event event, void *context) {
+  (void)resource, (void)event, (void)context;
+}
+
+/* Each allocation of a scan for resources fails, also before a meta element begins it again. */
+static void scans(void) {
+  static const char text[] = "<p>\xE4<img src=a><meta charset=shift_jis><img src=b>";
+  const hpar_options options = {HPAR_OPTIONS_INIT, .resources = {.callback = ignore_event}};
+  hpar_status status = HPAR_ERROR_MEMORY;
+  for (uint64_t n = 0; status && n < 1000; n++) {
+    hpar_parser *parser;
+    CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+    hp_memory_fail_after(n);
+    status = hpar_scan_resources(parser, &options, text, sizeof text - 1);
+    hp_memory_fail_after(UINT64_MAX);
+    CHECK(status == HPAR_OK || status == HPAR_ERROR_MEMORY);
+    CHECK_EQ(hpar_scan_resources(parser, &options, text, sizeof text - 1), HPAR_OK);
+    hpar_parser_destroy(parser);
+  }
+  CHECK_EQ(status, HPAR_OK);
+}
+
 /* Without memory, a function that creates an object stores NULL. */
 static void creators(void) {
   hpar_parser *parser = (hpar_parser *)1;
@@ -186,6 +215,7 @@ static void creators(void) {
 int main(void) {
   compare_watch();
   creators();
+  scans();
   buffer_text(&page, "<p>short");
   every_allocation("short", WAYS);
 

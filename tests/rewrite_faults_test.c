@@ -94,13 +94,17 @@ static void allocations(void) {
   uint64_t count = compare_full() ? 400 : 1 + compare_scale() / 8;
   for (uint64_t seed = 0; seed < count && !check_failed; seed++) {
     random_state random = {seed};
-    rewriting_make(&rules, &random, REWRITING_UNITS | REWRITING_IMPLIED | REWRITING_ANY_TEXT);
+    /* Callbacks read values, for which memory may lack. */
+    const unsigned kinds = seed % 3 ? 0 : REWRITING_CALLBACKS;
+    rewriting_make(&rules, &random, kinds | REWRITING_UNITS | REWRITING_IMPLIED | REWRITING_ANY_TEXT);
     generate(seed, &made);
-    hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+    hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = seed % 3 == 2 ? "shift_jis" : "utf-8"};
     size_t length = made.text.length < 300 ? made.text.length : 300;
-    static const char marked[] = "\xEF\xBB\xBF<p>a<b>c";
+    static const char marked[] = "\xEF\xBB\xBF<p>a<b>c", japanese[] = "<x\x83\x65 a\x83\x65=\x83\x65>\x83\x65";
     if (seed % 4 == 1)
       fail_allocations(&rules, &options, marked, sizeof marked - 1, 1 + random_below(&random, 3));
+    else if (seed % 6 == 2)
+      fail_allocations(&rules, &options, japanese, sizeof japanese - 1, 0);
     else if (seed % 2)
       fail_allocations(&rules, &options, page, sizeof page - 1, 1 + random_below(&random, 40));
     else
@@ -302,9 +306,81 @@ static void callbacks(void) {
   buffer_free(&c.out);
 }
 
+static hpar_status mark(hpar_element *e, void *context) {
+  (void)context;
+  return hpar_element_attribute(e, "a").bytes ? hpar_element_set(e, "b", "", 0) : HPAR_OK;
+}
+
+static hpar_status collect(const char *bytes, size_t length, void *context) {
+  buffer_add(context, bytes, length);
+  return HPAR_OK;
+}
+
+/* A callback that cannot read a value for lack of memory does not take it for a missing one. */
+static void unread_values(void) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p", .element = mark};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules;
+  buffer text = {0}, out = {0};
+  buffer_text(&text, "<p a='");
+  for (int i = 0; i < 2000; i++) buffer_text(&text, "&amp;");
+  buffer_text(&text, "'>");
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  bool has_failed = true;
+  for (uint64_t n = 0; has_failed && n < 200; n++) {
+    hpar_rewriter *rewriter;
+    buffer_clear(&out);
+    CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+    hp_memory_fail_once(n);
+    const hpar_status status = hpar_rewrite(rewriter, rules, &options, text.bytes, text.length, NULL, collect, &out);
+    has_failed = hp_memory_left() == UINT64_MAX;
+    hp_memory_fail_after(UINT64_MAX);
+    CHECK(status == HPAR_OK || (has_failed && status == HPAR_ERROR_MEMORY));
+    if (!status) CHECK_EQ(out.length, text.length + 5); /* ` b=""` */
+    hpar_rewriter_destroy(rewriter);
+  }
+  CHECK(!has_failed);
+  hpar_rules_destroy(rules);
+  buffer_free(&text);
+  buffer_free(&out);
+}
+
+static hpar_status refuse(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length, (void)context;
+  return HPAR_ERROR_IO;
+}
+
+static hpar_status fail_at_end(hpar_document_end *end, void *context) {
+  (void)end, (void)context;
+  return HPAR_ERROR_CALLBACK;
+}
+
+/* Finish passes on the rest after a failure, and the output function fails there. */
+static void failing_rest(void) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .document_end = fail_at_end};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .on_failure = HPAR_FAIL_PASS};
+  hpar_rules *rules;
+  hpar_rewriter *rewriter;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  for (int fails = 0; fails < 2; fails++) {
+    CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, fails ? refuse : discard, NULL), HPAR_OK);
+    CHECK_EQ(hpar_rewriter_feed(rewriter, "<", 1), HPAR_OK);
+    CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), fails ? HPAR_ERROR_IO : HPAR_ERROR_CALLBACK);
+  }
+  hpar_rewriter_destroy(rewriter);
+  hpar_rules_destroy(rules);
+}
+
 int main(void) {
   callbacks();
   allocations();
   url_allocations();
+  unread_values();
+  failing_rest();
   return check_report();
 }

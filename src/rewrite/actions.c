@@ -88,9 +88,12 @@ static hpar_status read_span(void *argument) {
   return HPAR_OK;
 }
 
-static bool decode_span(hpar_rewriter *r, const hp_span *span, reading *to) {
-  *to = (reading){.rewriter = r, .span = span};
-  return hp_try(&r->unwind, read_span, to) == HPAR_OK;
+/* Reads a value for a callback. Without memory, the stream fails when the callback returns: to miss
+ * an attribute could let a filter pass it. */
+static bool try_to_read(hpar_rewriter *r, hp_try_fn read, void *argument) {
+  const bool is_read = hp_try(&r->unwind, read, argument) == HPAR_OK;
+  r->progress.lacks_memory |= !is_read;
+  return is_read;
 }
 
 bool hpar_element_attribute_at(const hpar_element *given, size_t index, hpar_string *name, hpar_string *value) {
@@ -98,8 +101,8 @@ bool hpar_element_attribute_at(const hpar_element *given, size_t index, hpar_str
   const hp_spans *spans = e ? spans_of(e) : NULL;
   for (uint32_t i = 0; spans && i < spans->count; i++) {
     if (spans->items[i].is_duplicate || index-- > 0) continue;
-    reading got;
-    if (!decode_span(e->rewriter, &spans->items[i], &got)) return false;
+    reading got = {.rewriter = e->rewriter, .span = &spans->items[i]};
+    if (!try_to_read(e->rewriter, read_span, &got)) return false;
     if (name) *name = string_of(got.name);
     if (value) *value = string_of(got.value);
     return true;
@@ -151,7 +154,7 @@ static hpar_status copy_value(void *argument) {
 hpar_string hpar_element_attribute(const hpar_element *given, const char *name) {
   const hp_element *e = (const hp_element *)given;
   value_copy c = {.element = e, .name = name};
-  if (e && name) hp_try(&e->rewriter->unwind, copy_value, &c);
+  if (e && name) try_to_read(e->rewriter, copy_value, &c);
   return c.value;
 }
 

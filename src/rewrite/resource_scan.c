@@ -441,6 +441,6 @@ hpar_status hp_resource_scan_run(hp_resource_scan *s, const hp_scan_part *part, 
 }
 
 const hp_encoding *hp_resource_scan_declared(const hp_resource_scan *s) {
-  const hp_encoding *now = s->rewriter->encoding.used;
-  return !s->part->is_certain && strcmp(now->name, s->part->encoding->name) != 0 ? now : NULL;
+  const hp_encoding *now = s->rewriter->encoding.used; /* NULL: the scan lacked memory to begin */
+  return now && !s->part->is_certain && strcmp(now->name, s->part->encoding->name) != 0 ? now : NULL;
 }

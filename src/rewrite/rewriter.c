@@ -380,6 +380,7 @@ static hpar_status open_stream(void *argument) {
 static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback write, void *context) {
   r->rules = rules;
   r->progress.status = HPAR_OK;
+  r->progress.lacks_memory = false;
   hp_scanner_open(&r->scanner);
   hp_edits_open(&r->edits, 0);
   hp_sink_open(&r->sink, write, context);
@@ -593,7 +594,9 @@ static hpar_status finish(hpar_rewriter *r) {
     }
   }
   hp_sink_flush(&r->sink);
-  if (status == HPAR_OK) status = r->sink.status;
+  /* After a failure, the caller relies on the output of the rest only with HPAR_FAIL_PASS. */
+  const bool passes = r->progress.phase == HP_PHASE_PASSES;
+  if (r->sink.status != HPAR_OK && (status == HPAR_OK || passes)) status = r->sink.status;
   return status == HPAR_OK && r->options.filter ? hp_confirm_finish(r) : status;
 }
 

@@ -321,6 +321,7 @@ typedef struct hp_stream_progress {
   hp_phase phase;
   hpar_status status; /* of the failure */
   const char *error;  /* why the stream has failed */
+  bool lacks_memory;  /* a callback has read no value, and cannot know that there is one */
 } hp_stream_progress;
 
 /* The calls from outside. */

@@ -372,7 +372,8 @@ static hpar_status decode_text(void *argument) {
 hpar_string hpar_text_piece_decoded(const hpar_text_piece *given) {
   const hp_text_piece *t = (const hp_text_piece *)given;
   decoding d = {.text = t};
-  if (!t || hp_try(&t->rewriter->unwind, decode_text, &d) != HPAR_OK) return (hpar_string){NULL, 0};
+  if (!t) return (hpar_string){NULL, 0};
+  if (hp_try(&t->rewriter->unwind, decode_text, &d) != HPAR_OK) t->rewriter->progress.lacks_memory = true;
   return (hpar_string){d.decoded.bytes, d.decoded.length};
 }
 

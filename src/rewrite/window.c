@@ -24,6 +24,8 @@ void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
 
 void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule) {
   if (hp_is_destroyed(&r->calls.use)) hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback destroyed the rewriter");
+  if (r->progress.lacks_memory) result = HPAR_ERROR_MEMORY;
+  r->progress.lacks_memory = false;
   if (hp_speculates(r) && result != HPAR_OK) {
     hp_speculation_give_up(r);
     return;

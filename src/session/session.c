@@ -354,7 +354,7 @@ hp_trace *hp_begin_trace(hp_session *session, const hp_config *config, uint64_t 
 hpar_status hp_close_trace(hp_session *session, const hp_config *config, hpar_document *document, hpar_status parsed) {
   if (!config->inspection || parsed != HPAR_OK) return parsed;
   hpar_status status = session->has_trace ? config->inspection->complete(session, config, document) : HPAR_ERROR_MEMORY;
-  session->inspected = status == HPAR_OK;
+  session->inspected = session->result.complete = status == HPAR_OK;
   if (status != HPAR_OK) hp_document_reset(document);
   return status;
 }

@@ -23,7 +23,7 @@ void hp_builder_reset(hp_builder *b, uint32_t room, hp_unwind *unwind) {
   memset(b, 0, sizeof *b);
 #define KEEP(array, capacity) b->array = kept.array, b->capacity = kept.capacity;
   EACH_ARRAY(KEEP);
-  if (kept.stack.foreign.top)
+  if (b->stack.foreign.last)
     memset(b->stack.foreign.last, 0, b->stack.foreign.last_capacity * sizeof *b->stack.foreign.last);
 
   b->unwind = unwind;

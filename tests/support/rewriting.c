@@ -141,7 +141,9 @@ static uint64_t choice_of(const rewriting_call *call, uint64_t place, unsigned k
   return random_next(&random);
 }
 
-static hpar_status result_of(const rewriting_call *call, uint64_t choice) {
+/* `edited` is the status of the callback's edits. */
+static hpar_status result_of(const rewriting_call *call, uint64_t choice, hpar_status edited) {
+  if (edited == HPAR_ERROR_MEMORY) return edited;
   if (choice % 41 == 1) return HPAR_RETIRE;
   return call->owner->kinds & REWRITING_STOPS && choice % 67 == 3 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
@@ -154,18 +156,16 @@ static void log_string(buffer *log, hpar_string text) {
 static hpar_status on_own_end(hpar_element_end *end, void *context) {
   rewriting_call *call = context;
   buffer_format(&call->owner->log, "own end of %u\n", call->number);
-  hpar_element_end_insert(end, HPAR_WHERE_AFTER, "[own]", 5, HPAR_CONTENT_TEXT);
-  return HPAR_OK;
+  return hpar_element_end_insert(end, HPAR_WHERE_AFTER, "[own]", 5, HPAR_CONTENT_TEXT);
 }
 
 /* The same in a rule whose callbacks are pure. */
 static hpar_status on_pure_own_end(hpar_element_end *end, void *context) {
   (void)context;
-  hpar_element_end_insert(end, HPAR_WHERE_AFTER, "[own]", 5, HPAR_CONTENT_TEXT);
-  return HPAR_OK;
+  return hpar_element_end_insert(end, HPAR_WHERE_AFTER, "[own]", 5, HPAR_CONTENT_TEXT);
 }
 
-static void edit_element(rewriting_call *call, hpar_element *e, uint64_t choice, buffer *log) {
+static hpar_status edit_element(rewriting_call *call, hpar_element *e, uint64_t choice, buffer *log) {
   const char *text = balanced[choice / 64 % (sizeof balanced / sizeof *balanced)];
   size_t length = strlen(text);
   hpar_content format = choice / 16 % 2 ? HPAR_CONTENT_TEXT : HPAR_CONTENT_HTML;
@@ -187,6 +187,7 @@ static void edit_element(rewriting_call *call, hpar_element *e, uint64_t choice,
     default: break;
   }
   buffer_format(log, " status %d", status);
+  return status;
 }
 
 /* Returns the buffer for what a callback notes. */
@@ -209,12 +210,13 @@ static hpar_status on_element(hpar_element *e, void *context) {
     log_string(log, value);
   }
   uint64_t choice = choice_of(call, start, 0);
-  edit_element(call, e, choice / 128, log);
+  hpar_status status = edit_element(call, e, choice / 128, log);
   log_string(log, hpar_element_attribute(e, "class"));
   buffer_byte(log, '\n');
-  if (log == &own) hpar_element_insert(e, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  if (log == &own && status != HPAR_ERROR_MEMORY)
+    status = hpar_element_insert(e, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
   buffer_free(&own);
-  return result_of(call, choice);
+  return result_of(call, choice, status);
 }
 
 static hpar_status on_end(hpar_element_end *end, void *context) {
@@ -234,9 +236,10 @@ static hpar_status on_end(hpar_element_end *end, void *context) {
                 (unsigned long long)stop, end->implied, status);
   log_string(log, end->name);
   buffer_byte(log, '\n');
-  if (log == &own) hpar_element_end_insert(end, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  if (log == &own && status != HPAR_ERROR_MEMORY)
+    status = hpar_element_end_insert(end, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
   buffer_free(&own);
-  return result_of(call, choice);
+  return result_of(call, choice, status);
 }
 
 /* A rule that takes pieces logs the whole text, because the division determines the pieces. */
@@ -267,9 +270,10 @@ static hpar_status on_text(hpar_text_piece *t, void *context) {
   log_string(log, raw);
   log_string(log, decoded);
   buffer_byte(log, '\n');
-  if (log == &own) hpar_text_piece_insert(t, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  if (log == &own && status != HPAR_ERROR_MEMORY)
+    status = hpar_text_piece_insert(t, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
   buffer_free(&own);
-  return result_of(call, choice);
+  return result_of(call, choice, status);
 }
 
 static hpar_status on_comment(hpar_comment *c, void *context) {
@@ -289,9 +293,10 @@ static hpar_status on_comment(hpar_comment *c, void *context) {
   buffer_format(log, "comment %u at %llu status %d", call->number, (unsigned long long)c->offset, status);
   log_string(log, c->text);
   buffer_byte(log, '\n');
-  if (log == &own) hpar_comment_insert(c, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
+  if (log == &own && status != HPAR_ERROR_MEMORY)
+    status = hpar_comment_insert(c, HPAR_WHERE_BEFORE, own.bytes, own.length, HPAR_CONTENT_TEXT);
   buffer_free(&own);
-  return result_of(call, choice);
+  return result_of(call, choice, status);
 }
 
 static hpar_status on_doctype(hpar_doctype *d, void *context) {
@@ -303,15 +308,13 @@ static hpar_status on_doctype(hpar_doctype *d, void *context) {
   log_string(log, d->system_id);
   buffer_byte(log, '\n');
   buffer_free(&own); /* a pure callback cannot write it to the output */
-  if (call->seed % 3 == 0) hpar_doctype_remove(d);
-  return HPAR_OK;
+  return call->seed % 3 ? HPAR_OK : hpar_doctype_remove(d);
 }
 
 static hpar_status on_document_end(hpar_document_end *end, void *context) {
   rewriting_call *call = context;
   buffer_format(&call->owner->log, "document end %u\n", call->number);
-  hpar_document_end_append(end, "<end>", 5, HPAR_CONTENT_TEXT);
-  return HPAR_OK;
+  return hpar_document_end_append(end, "<end>", 5, HPAR_CONTENT_TEXT);
 }
 
 /*** rules ***/
