@@ -256,6 +256,24 @@ static void test_failures(void) {
   hpar_rules_destroy(rules);
 }
 
+/* A tag above max_token begins a chunk, inside an element with an edit at its end. The body has the
+ * first half of such a tag, and the worker the second one. */
+static void test_long_tag(void) {
+  static const char text[] = "<p>a<em>b<input checked>c</em>d<p>e";
+  const hpar_action append = {.kind = HPAR_ACTION_APPEND, .value = {"f", 1}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "em", .actions = &append, .action_count = 1};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .max_token = 14};
+  const size_t cut = (size_t)(strstr(text, "<input") - text);
+  const hp_rewrite_division division = {.cuts = &cut, .cut_count = 1, .checkpoint_bytes = 1, .is_inline = true};
+  hpar_rules *rules = division_begin_rules();
+  division_add_rule(rules, &rule);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  division_rewrite_alone(rules, &options, text, sizeof text - 1);
+  CHECK_EQ(division_expected.status, HPAR_LIMIT_MEMORY);
+  CHECK(division_check(rules, &options, text, sizeof text - 1, &division));
+  hpar_rules_destroy(rules);
+}
+
 /* Each allocation in turn fails, in a worker or in the merger. */
 static void test_memory(bool edits_units) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
@@ -361,6 +379,7 @@ int main(void) {
   test_feeds(false);
   test_feeds(true);
   test_failures();
+  test_long_tag();
   test_claimed_chunks(division_scale(10));
   test_memory(false);
   test_memory(true);

@@ -427,7 +427,9 @@ static void defer_tag(hpar_rewriter *r) {
 bool hp_speculation_take_outer_tag(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   hp_disposition disposition = hp_outer_take_disposition(&p->outer);
-  if (disposition == HP_DISPOSITION_SPLIT) {
+  /* The merger may refuse the whole of a tag above max_token. */
+  const bool may_be_refused = r->token.end - r->token.start > r->options.max_token;
+  if (disposition == HP_DISPOSITION_SPLIT && !may_be_refused) {
     split_tag(r);
     disposition = hp_outer_take_disposition(&p->outer);
   }
