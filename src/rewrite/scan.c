@@ -612,7 +612,7 @@ static hp_name to_utf8(const char *from, size_t length, const hp_encoding *encod
   hp_name same = {from, (uint32_t)length};
   if (hp_is_ascii(from, length)) return same;
   if (encoding->kind == HP_ENCODING_UTF8 && hp_scan()->invalid_utf8(from, from + length) == from + length) return same;
-  char *to = hp_scratch_take(scratch, 3 * length + 8), *end = to; /* may unwind: before the decoder */
+  char *to = hp_scratch_take(scratch, 3 * length + 8), *end = to; /* first, because it may unwind */
   hp_decoder *decoder;
   hpar_status status = hp_decoder_create(&decoder, encoding);
   if (status != HPAR_OK) hp_unwind_now(scratch->unwind, status);

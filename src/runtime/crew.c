@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/target.h"
+#include "runtime/units.h"
 #if HPAR_PARALLEL
 #include "platform/address_range.h"
 #include "platform/affinity.h"
@@ -102,6 +103,7 @@ void hp_crew_start(hp_crew *crew, bool bind, unsigned threads, hp_task_fn work, 
   crew->run.bind = bind;
   atomic_store_explicit(&crew->not_bound, false, memory_order_relaxed);
   hp_pool_start(crew->pool, threads, run_on_thread, crew);
+  hp_unit_call_hook();
 }
 
 void hp_crew_join(hp_crew *crew) { hp_pool_join(crew->pool); }

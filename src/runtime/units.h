@@ -83,8 +83,8 @@ static inline size_t hp_unit_length(size_t work, unsigned threads, size_t least,
 }
 
 /* Test hook: only the tests and an experiment link a units.c that is built with HPAR_TEST_HOOKS.
- * Each thread then calls the hook when it has claimed a unit, and where it notes a step. NULL: no
- * hook. */
+ * Each thread then calls the hook when it has claimed a unit, and where it notes a step. So does
+ * the calling thread when it has woken the others (crew.c). NULL: no hook. */
 void hp_unit_set_hook(void (*hook)(void));
 #if HPAR_TEST_HOOKS
 void hp_unit_call_hook(void);
