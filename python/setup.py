@@ -4,8 +4,9 @@ The sources of the library are in library/ (source distribution) or in the direc
 of the environment change the build:
 
   CC, CFLAGS, LDFLAGS   as usual
-  HPAR_LIBRARY          a static library with the parallel parser, to link in place of the sources
-  HPAR_LINK             flags that this library needs, as in "-lhwloc"
+  HPAR_LIBRARY          static libraries to link in place of the sources, separated by spaces: the parallel parser, the
+                        study and the reader of web archives, each before those that it needs
+  HPAR_LINK             flags that these libraries need, as in "-lhwloc"
 """
 import concurrent.futures
 import glob
@@ -29,7 +30,7 @@ except ImportError: # setuptools before 70.1
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUNDLED = os.path.join(HERE, "library")
 ROOT = BUNDLED if os.path.isdir(BUNDLED) else os.path.dirname(HERE)
-LIBRARY = os.environ.get("HPAR_LIBRARY")
+LIBRARIES = shlex.split(os.environ.get("HPAR_LIBRARY", ""))
 
 # The parts of src/ that the extension needs: all but the programs, of which it has the reader of web archives.
 PROGRAMS, ARCHIVES = "programs", "warc"
@@ -64,8 +65,8 @@ class BuildExtension(build_ext):
     """Compiles the library on all cores, and links its objects into the extension."""
 
     def build_extension(self, ext):
-        if LIBRARY:
-            ext.extra_objects = [LIBRARY]
+        if LIBRARIES:
+            ext.extra_objects = LIBRARIES
         else:
             packed = is_available("zlib.h")
             if packed:
@@ -152,7 +153,7 @@ setup(
     ext_modules=[Extension(
         "hpar._core",
         sources=sorted(os.path.relpath(path, HERE) for path in glob.glob(os.path.join(HERE, "src", "*.c"))),
-        depends=[*glob.glob(os.path.join(HERE, "src", "*.h")), *([LIBRARY] if LIBRARY else [])],
+        depends=[*glob.glob(os.path.join(HERE, "src", "*.h")), *LIBRARIES],
         include_dirs=INCLUDES,
         extra_compile_args=["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", *DEFINITIONS],
         extra_link_args=["-pthread", *shlex.split(os.environ.get("HPAR_LINK", ""))],
