@@ -1,8 +1,8 @@
-/* Tests late threads of rewriters and of scans for resources, with `bytes_stay`. A hook stops a
- * thread of the library until the call has returned. Output, status and events must be those of one
- * thread, although the call fails or the process forks while the thread is inside. What the caller
- * does next waits for the thread: then the caller frees the bytes at once, so that a sanitizer
- * detects a late read. */
+/* Tests late threads of rewriters, of scans for resources and of batches, with `bytes_stay`. A hook
+ * stops a thread of the library until the call has returned. Output, status, events and trees must
+ * be those of one thread, although the call fails or the process forks while the thread is inside.
+ * What the caller does next waits for the thread: then the caller frees the bytes at once, so that
+ * a sanitizer detects a late read. */
 
 #include "check.h"
 #include "support/buffer.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TIMEOUT_SECONDS = 60, FEED_BYTES = 150000, ITEMS = 5000 };
+enum { TIMEOUT_SECONDS = 60, FEED_BYTES = 150000, ITEMS = 5000, INPUTS = 64 };
 
 static buffer page;
 static random_state chance = {3};
@@ -274,13 +274,116 @@ static void scan_with_stop(unsigned number) {
   if (!fine) printf("  scan %u, %u threads, stop after %ld calls\n", number, threads, calls);
 }
 
+/*** the batch ***/
+
+typedef struct batch {
+  hpar_parser *parser;
+  char *bytes;
+  hpar_input inputs[INPUTS];
+  hpar_document *documents[INPUTS]; /* some are NULL: the callback sees the tree */
+  buffer trees[INPUTS];
+  hpar_many_stats stats;
+  bool has_returned;
+  _Atomic bool is_wrong; /* in a callback */
+} batch;
+
+static void note_tree(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                      const hpar_stats *stats, unsigned thread, void *context) {
+  batch *b = context;
+  (void)input, (void)stats, (void)thread;
+  buffer_clear(&b->trees[index]);
+  if (b->has_returned || hpar_parser_error(parser)->status != b->inputs[index].status ||
+      !compare_dump(document, &b->trees[index]))
+    atomic_store(&b->is_wrong, true);
+}
+
+/* The lengths of inputs differ, two of them lack bytes, and long ones reach a limit. */
+static hpar_status parse_many(batch *b, unsigned threads) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .threads = threads, .encoding = "utf-8", .limits.nodes = 600,
+                                .parallel.bytes_stay = 1};
+  for (unsigned i = 0; i < INPUTS; i++)
+    b->inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = i % 16 == 9 ? NULL : b->bytes + 100 * i,
+                                .length = 200 + i * i * 5, .document = b->documents[i]};
+  b->stats = (hpar_many_stats){HPAR_MANY_STATS_INIT};
+  b->has_returned = false;
+  const hpar_status status = hpar_parse_many(b->parser, &options, b->inputs, INPUTS, &b->stats, note_tree, b);
+  b->has_returned = true;
+  return status;
+}
+
+static bool is_same_tree(const buffer *a, const buffer *b) {
+  return CHECK(a->length == b->length && (!a->length || !memcmp(a->bytes, b->bytes, a->length)));
+}
+
+static bool is_same_batch(const batch *a, const batch *b) {
+  bool fine = CHECK(!b->is_wrong) && CHECK_EQ(a->stats.failed, b->stats.failed) &&
+              CHECK_EQ(a->stats.nodes, b->stats.nodes) && CHECK_EQ(a->stats.bytes, b->stats.bytes) &&
+              CHECK_EQ(a->stats.tokens, b->stats.tokens);
+  buffer tree = {0};
+  for (unsigned i = 0; i < INPUTS; i++) {
+    fine = CHECK_EQ(a->inputs[i].status, b->inputs[i].status) && fine;
+    fine = is_same_tree(&a->trees[i], &b->trees[i]) && fine;
+    if (!b->documents[i]) continue;
+    buffer_clear(&tree);
+    fine = CHECK(compare_dump(b->documents[i], &tree)) && fine;
+    fine = is_same_tree(&tree, &b->trees[i]) && fine;
+  }
+  buffer_free(&tree);
+  return fine;
+}
+
+static void open_batch(batch *b) {
+  b->bytes = copy_page();
+  CHECK_EQ(hpar_parser_create(&b->parser), HPAR_OK);
+  for (unsigned i = 0; i < INPUTS; i++)
+    if (i % 3) CHECK_EQ(hpar_document_create(&b->documents[i]), HPAR_OK);
+}
+
+static void close_batch(void *given) {
+  batch *b = given;
+  for (unsigned i = 0; i < INPUTS; i++) hpar_document_destroy(b->documents[i]);
+  hpar_parser_destroy(b->parser);
+  for (unsigned i = 0; i < INPUTS; i++) buffer_free(&b->trees[i]);
+  free(b->bytes);
+}
+
+static void use_batch(void *given) {
+  CHECK_EQ(parse_many(given, CHILD_THREADS), HPAR_OK);
+  close_batch(given);
+}
+
+static void parse_many_with_stop(unsigned number) {
+  static batch right, b;
+  right = (batch){0};
+  b = (batch){0};
+  open_batch(&right);
+  open_batch(&b);
+  CHECK_EQ(parse_many(&right, 1), HPAR_OK);
+  if (number % 3) CHECK_EQ(parse_many(&b, 2), HPAR_OK); /* the documents have memory */
+  const unsigned threads = 2 + (unsigned)random_below(&chance, 3);
+  const long calls = (long)random_below(&chance, 1 + random_below(&chance, INPUTS));
+  stops_after(calls, 1 + number % 2);
+  bool fine = CHECK_EQ(parse_many(&b, threads), HPAR_OK);
+  const unsigned late = stops_end();
+  stops += late;
+  fine = is_same_batch(&right, &b) && fine;
+  if (number % 4 == 3) in_child(use_batch, &b);
+  stops_let_go_soon(late);
+  if (number % 4 == 2) fine = CHECK_EQ(parse_many(&b, threads), HPAR_OK) && is_same_batch(&right, &b) && fine;
+  close_batch(&b);
+  stops_join();
+  close_batch(&right);
+  if (!fine) printf("  batch %u, %u threads, stop after %ld calls\n", number, threads, calls);
+}
+
 int main(void) {
-  const unsigned places = compare_full() ? 2000 : compare_scale() < 100 ? 12 : 60;
+  const unsigned places = compare_full() ? 500 : compare_scale() < 100 ? 12 : 60;
   stops_open();
   for (unsigned i = 0; i < places; i++) {
     write_page(i % 3 == 2);
     rewrite_with_stop(i);
     scan_with_stop(i);
+    parse_many_with_stop(i);
   }
   printf("%lu threads stopped\n", stops);
   CHECK(stops > 0);

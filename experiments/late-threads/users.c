@@ -166,13 +166,26 @@ static bool run_scan(const page *p, bool parallel) {
   return !hpar_scan_resources(parser, &options, p->bytes, p->length);
 }
 
+static hpar_document *documents[BATCH];
+
+static bool open_batch(const page *p) {
+  (void)p;
+  for (size_t i = 0; i < BATCH; i++)
+    if (hpar_document_create(&documents[i])) return false;
+  return true;
+}
+
+static void close_batch(void) {
+  for (size_t i = 0; i < BATCH; i++) hpar_document_destroy(documents[i]);
+}
+
 static bool run_batch(const page *p, bool parallel) {
   hpar_options options = parse_options(parallel);
   hpar_input inputs[BATCH];
   options.threads = parallel ? 2 : 1;
   for (size_t i = 0; i < BATCH; i++)
-    inputs[i] =
-        (hpar_input){HPAR_INPUT_INIT, .bytes = p->bytes, .length = p->length < BATCH_BYTES ? p->length : BATCH_BYTES};
+    inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = p->bytes,
+                             .length = p->length < BATCH_BYTES ? p->length : BATCH_BYTES, .document = documents[i]};
   return !hpar_parse_many(parser, &options, inputs, BATCH, NULL, NULL, NULL);
 }
 
@@ -196,7 +209,7 @@ static const struct user {
         {"decoding", do_nothing, run_decoding, renew_parser, close_nothing},
         {"rewriter", open_rewriter, run_rewriter, do_nothing, close_rewriter},
         {"scan", do_nothing, run_scan, do_nothing, close_nothing},
-        {"batch", do_nothing, run_batch, do_nothing, close_nothing},
+        {"batch", open_batch, run_batch, do_nothing, close_batch},
 },
   *user;
 

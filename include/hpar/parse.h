@@ -96,8 +96,8 @@ typedef struct hpar_parallel_options {
   void *run_context;
   size_t chunk_size; /* bytes; 0: by the length of the input and the threads */
   size_t chunks;     /* about; 0: by chunk_size. Ignored with chunk_size, and for fed input */
-  /* 1: hpar_scan_resources does not wait for a late thread. The bytes must then stay until the
-   * parser's next scan succeeds, or the parser is destroyed: both wait */
+  /* 1: hpar_scan_resources and hpar_parse_many do not wait for a late thread. The bytes must then
+   * stay until the parser's next such call succeeds, or the parser is destroyed: both wait */
   uint64_t bytes_stay;
   uint64_t reserved[3]; /* zero */
 } hpar_parallel_options;

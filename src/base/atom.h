@@ -52,6 +52,8 @@ typedef struct hp_atoms {
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range);
 void hp_atoms_reset(hp_atoms *atoms);
 void hp_atoms_destroy(hp_atoms *atoms);
+/* Tells where the range of the table is, which a copy has moved together with the table. */
+static inline void hp_atoms_move(hp_atoms *atoms, hp_range *range) { atoms->range = atoms->arena.range = range; }
 /* Lets the calling thread enter names after a parse, and after the range has moved. Requires: no
  * other thread uses the table. */
 void hp_atoms_reopen(hp_atoms *atoms);

@@ -3,6 +3,7 @@
 
 /* What a process has: its clocks, its number among its forks, and the secret key of its hashes. */
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,6 +21,13 @@ static inline uint64_t hp_thread_now(void) {
   struct timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Returns the clock of the calling thread's processor time, by which other threads see whether it
+ * runs. 0: there is none. */
+static inline clockid_t hp_thread_clock(void) {
+  clockid_t clock;
+  return pthread_getcpuclockid(pthread_self(), &clock) ? 0 : clock;
 }
 
 /* Returns a number that differs between a process and its forked children. A child has only the

@@ -99,6 +99,23 @@ void hpar_document_clear(hpar_document *document) {
   hp_document_trim(document);
 }
 
+static void note_move(hpar_document *document, const hpar_document *from) {
+  if (document->range.base == from->blank) document->range.base = document->blank;
+  hp_atoms_move(&document->atoms, &document->range);
+}
+
+void hp_document_exchange(hpar_document *a, hpar_document *b) {
+  enum { BEGIN = offsetof(hpar_document, range), LENGTH = sizeof *a - BEGIN };
+  char kept[LENGTH];
+  take_away(a);
+  take_away(b);
+  memcpy(kept, (char *)a + BEGIN, LENGTH);
+  memcpy((char *)a + BEGIN, (char *)b + BEGIN, LENGTH);
+  memcpy((char *)b + BEGIN, kept, LENGTH);
+  note_move(a, b);
+  note_move(b, a);
+}
+
 hpar_status hp_document_reserve_values(hpar_document *document) {
   size_t bytes = document->deferred_bytes;
   return !bytes || hp_range_spare(&document->range, bytes + HP_DECODING_SLACK) ? HPAR_OK : HPAR_ERROR_MEMORY;

@@ -259,6 +259,10 @@ void hp_document_reset(hpar_document *document);
  * jemalloc or not. Returns HPAR_ERROR_MEMORY if there is no address space. */
 HP_SHARED hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length);
 
+/* Gives each document the tree, the texts and the memory of the other one, after parses. Drops what
+ * a call or a thread still does with them. Requires: no call reads them. */
+void hp_document_exchange(hpar_document *a, hpar_document *b);
+
 /* Reserves the spare bytes for `deferred_bytes`. Returns HPAR_ERROR_MEMORY if the range has less
  * space. Requires: the tree is complete. */
 hpar_status hp_document_reserve_values(hpar_document *document);

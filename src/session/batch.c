@@ -15,17 +15,29 @@ typedef struct queued_input {
   size_t length, index;
 } queued_input;
 
+/* The state of an input whose thread may be late. */
+typedef struct batch_unit {
+  hp_unit_state state;
+  _Atomic clockid_t clock; /* of its thread; 0: none has begun */
+} batch_unit;
+
+/* A late thread keeps the job, and the memory of all threads. */
 typedef struct batch_job {
-  hp_batch *batch;
-  const hp_batch_request *request;
-  hp_sized_array inputs;     /* of the request */
-  hp_config config;          /* of each input */
-  const queued_input *queue; /* NULL: the order of the inputs */
-  size_t first;              /* in the order: all threads together have parsed those before */
-  unsigned threads;          /* that have parsed one of these */
+  hp_batch memory;                 /* of the parser; of the job if a thread is late */
+  const hp_batch_request *request; /* not for a thread that may be late, as `inputs` and `stats` */
+  hp_sized_array inputs;           /* of the request */
+  hp_config config;                /* of each input */
+  const queued_input *queue;       /* NULL: the order of the inputs */
+  size_t first;                    /* in the order: all threads together have parsed those before */
+  unsigned threads;                /* that have parsed one of these */
   bool bound, not_bound;
   _Atomic uint64_t failed, bytes, tokens, nodes; /* relaxed: read after all threads have returned */
   hpar_many_stats *stats;                        /* each thread writes its own entries */
+  batch_unit *units; /* from `first` on in the order; NULL: the call waits for all threads */
+  hp_unit_queue run; /* of the units */
+  bool is_left;
+  char padding[HP_CACHE_LINE];
+  _Atomic size_t next; /* unit to claim */
 } batch_job;
 
 static void add_to_sum(_Atomic uint64_t *sum, uint64_t n) { atomic_fetch_add_explicit(sum, n, memory_order_relaxed); }
@@ -50,15 +62,27 @@ static hpar_status begin_document(hp_batch_thread *thread, const hpar_input *inp
 
 static hpar_status parse_one(hp_session *session, const hp_config *config, const hpar_input *input,
                              hpar_document *document) {
-  if (!input->bytes && input->length)
+  if (!input->bytes && input->length) {
+    hp_document_reset(document);
     return hp_explain(&session->error, HPAR_ERROR_ARGUMENT, "hpar_input.bytes is NULL and length is %zu",
                       input->length);
+  }
   hp_config own = *config;
-  hpar_status status = hp_parse_input(session, &own, input->bytes, input->length, hp_now(), document);
-#if HPAR_PARALLEL
-  hp_team_await_stragglers(&session->team); /* the caller may free the bytes */
-#endif
-  return status;
+  return hp_parse_input(session, &own, input->bytes, input->length, hp_now(), document);
+}
+
+/* Gives the tree of a thread's own document to that of the input, which replaces it. */
+static hpar_status hand_over(hp_batch_thread *thread, const hpar_input *input, hpar_document **document,
+                             hpar_status status, hpar_error *error) {
+  hpar_document *own = *document;
+  *document = NULL;
+  const hpar_status begun = begin_document(thread, input, document, error);
+  if (begun == HPAR_OK && own)
+    hp_document_exchange(*document, own);
+  else if (begun == HPAR_OK)
+    hp_document_reset(*document);
+  if (own) hp_document_end_use(own);
+  return begun == HPAR_OK ? status : begun;
 }
 
 /* An older caller has no status. */
@@ -67,18 +91,31 @@ static void write_status(hp_sized_array inputs, size_t index, hpar_status status
   if (inputs.distance >= offsetof(hpar_input, status) + sizeof given->status) given->status = status;
 }
 
-static void parse_input(batch_job *job, const hp_config *config, size_t index, unsigned number) {
+/* Parses an input. If another thread may take it, the thread parses into its own document, and uses
+ * what is the caller's in writes only, of which the callback is a part. */
+static void parse_input(batch_job *job, const hp_config *config, size_t index, unsigned number, hp_unit_steps *steps) {
   hpar_input input;
+  if (!hp_unit_begin_write(steps)) return;
   hp_read_sized_at(&input, sizeof input, job->inputs, index);
-  hp_batch_thread *thread = &job->batch->threads[number];
+  hp_unit_end_write(steps);
+  hp_batch_thread *thread = &job->memory.threads[number];
   hpar_parser *parser = number ? thread->parser : job->request->parser;
   hp_session *session = &parser->session;
-  hpar_document *document = NULL;
+  hpar_document *document = NULL, *const given = input.document;
+  if (hp_unit_may_be_taken(steps)) input.document = NULL;
   uint64_t begin = hp_now();
   session->error.text[0] = 0;
   session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
   hpar_status status = begin_document(thread, &input, &document, &session->error);
   if (status == HPAR_OK) status = parse_one(session, config, &input, document);
+  if (!hp_unit_begin_write(steps)) {
+    if (document) hp_document_end_use(document);
+    return;
+  }
+  if (given != input.document) {
+    input.document = given;
+    status = hand_over(thread, &input, &document, status, &session->error);
+  }
   hp_explain_status(&session->error, status);
   write_status(job->inputs, index, status);
   job->stats->ns.parse_per_worker[number] += hp_now() - begin;
@@ -101,9 +138,8 @@ static void parse_input(batch_job *job, const hp_config *config, size_t index, u
 
 static void parse_queued(void *context, size_t place, unsigned thread, hp_unit_steps *steps) {
   batch_job *job = context;
-  (void)steps;
   place += job->first;
-  parse_input(job, &job->config, job->queue ? job->queue[place].index : place, thread);
+  parse_input(job, &job->config, job->queue ? job->queue[place].index : place, thread, steps);
 }
 
 static int longest_first(const void *a, const void *b) {
@@ -171,7 +207,8 @@ static void parse_long_inputs(batch_job *job) {
       if (session->backoff.skipped) session->backoff.skipped--;
       return;
     }
-    parse_input(job, &config, job->queue[job->first].index, 0);
+    parse_input(job, &config, job->queue[job->first].index, 0, NULL);
+    hp_team_await_stragglers(&session->team); /* the caller may free the bytes */
     job->not_bound |= session->result.binding_refused;
     left -= length;
     if (session->result.driver != HP_DRIVER_PARALLEL || hp_team_is_alone(&session->team)) {
@@ -199,7 +236,80 @@ static unsigned useful_threads(hp_session *session, hp_config *config, size_t co
 #endif
 }
 
+static void free_job(batch_job *job) {
+  hp_free((void *)job->queue);
+  hp_free((void *)job->units);
+  hp_free(job);
+}
+
 #if HPAR_PARALLEL
+/*** inputs whose threads may be late ***/
+
+static void drop_job(void *given) {
+  batch_job *job = given;
+  hp_batch_close(&job->memory);
+  free_job(job);
+}
+
+/* Returns whether a late thread uses nothing of the caller's except the bytes. */
+static bool may_leave(const batch_job *job) {
+  const hp_config *c = &job->config;
+  return c->bytes_stay && c->parallel.executor.kind == HPAR_EXECUTOR_THREADS && !job->bound && !c->fragment &&
+         !c->script.callback && !c->inspection;
+}
+
+static bool claim_unit(void *context, unsigned thread, size_t *unit) {
+  batch_job *job = context;
+  (void)thread;
+  while ((*unit = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->run.plan.count)
+    if (hp_unit_claim(&job->units[*unit].state)) return true;
+  return false;
+}
+
+static void run_unit(void *context, size_t index, unsigned thread, hp_unit_steps *steps) {
+  batch_job *job = context;
+  batch_unit *unit = &job->units[index];
+  hp_unit_steps own = {.unit = thread ? &unit->state : NULL};
+  (void)steps;
+  atomic_store_explicit(&unit->clock, hp_thread_clock(), memory_order_relaxed);
+  parse_queued(job, index, thread, &own);
+  hp_unit_publish(&unit->state);
+}
+
+/* Returns the processor time of the unit's thread; 0: it has not begun. */
+static uint64_t processor_time(const batch_unit *unit) {
+  const clockid_t clock = atomic_load_explicit(&unit->clock, memory_order_relaxed);
+  struct timespec time;
+  return clock && !clock_gettime(clock, &time) ? (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec : 0;
+}
+
+/* Returns whether the unit is complete. Gives it up if its thread has no processor. */
+static bool await_unit(batch_unit *unit) {
+  enum { PATIENCE_NS = 100000 };
+  uint64_t since = hp_now(), seen = processor_time(unit);
+  hp_spin spin = {0};
+  while (!hp_unit_is_complete(&unit->state)) {
+    hp_unit_pause(&spin);
+    if (hp_now() - since < PATIENCE_NS) continue;
+    const uint64_t now = processor_time(unit);
+    if (now == seen && hp_unit_give_up(&unit->state)) return false;
+    since = hp_now();
+    seen = now;
+  }
+  return true;
+}
+
+/* The calling thread parses what others leave. */
+static void parse_units(void *context) {
+  batch_job *job = context;
+  size_t unit;
+  while (claim_unit(job, 0, &unit)) run_unit(job, unit, 0, NULL);
+  for (unit = 0; unit < job->run.plan.count; unit++)
+    if (!await_unit(&job->units[unit])) run_unit(job, unit, 0, NULL);
+}
+
+/*** all inputs ***/
+
 static void run_on_threads(batch_job *job, unsigned threads) {
   hp_session *session = &job->request->parser->session;
   parse_long_inputs(job);
@@ -209,8 +319,11 @@ static void run_on_threads(batch_job *job, unsigned threads) {
   const hp_executor *executor = &job->config.parallel.executor;
   const unsigned prepared = job->first ? hp_team_threads(&session->team, executor, threads) : threads;
   threads = prepared < 1 ? 1 : prepared;
-  static const hp_unit_client client = {.run = parse_queued};
-  hp_crew_run_units(&session->crew, executor, threads, count, &client, job);
+  static const hp_unit_client waiting = {.run = parse_queued},
+                              leaving = {.run = run_unit, .claim = claim_unit, .lead = parse_units, .drop = drop_job};
+  if (threads > 1 && may_leave(job)) job->units = hp_allocate_zeroed(count * sizeof *job->units);
+  const hp_unit_plan plan = {.client = job->units ? &leaving : &waiting, .job = job, .count = count};
+  job->is_left = !hp_unit_queue_run(&job->run, &plan, &session->crew, executor, threads, job->units);
   if (job->bound && hp_crew_refused_binding(&session->crew)) job->not_bound = true;
 }
 
@@ -227,31 +340,44 @@ static void run_batch(batch_job *job, unsigned threads) {
 }
 #endif
 
+static void fill_stats(const batch_job *job, uint64_t begin, hpar_many_stats *stats) {
+  if (stats->threads < job->threads) stats->threads = job->threads;
+  stats->allocator = hpar_allocator_name(job->config.by_jemalloc);
+  stats->affinity = "none";
+  if (job->bound) stats->affinity = hp_note_processors(stats->processor_per_worker, stats->threads, job->not_bound);
+  stats->failed = atomic_load(&job->failed);
+  stats->bytes = atomic_load(&job->bytes);
+  stats->tokens = atomic_load(&job->tokens);
+  stats->nodes = atomic_load(&job->nodes);
+  stats->ns.total = hp_now() - begin;
+}
+
 hpar_status hp_batch_parse(hp_batch *batch, const hp_batch_request *request, uint64_t begin, hpar_many_stats *stats) {
   size_t count = request->count;
+#if HPAR_PARALLEL
+  hp_team_await_stragglers(&request->parser->session.team);
+#endif
   unsigned threads = prepare_threads(batch, useful_threads(&request->parser->session, request->config, count));
-  if (!threads) return HPAR_ERROR_MEMORY;
-  batch_job job = {.batch = batch, .request = request, .config = *request->config, .stats = stats};
-  job.inputs = hp_sized_array_of(request->inputs, count);
-  job.bound = job.config.bind;
-  hp_config_make_sequential(&job.config);
+  batch_job *job = threads ? hp_allocate_zeroed(sizeof *job) : NULL;
+  if (!job) return HPAR_ERROR_MEMORY;
+  job->memory = *batch;
+  job->request = request;
+  job->config = *request->config;
+  job->stats = stats;
+  job->inputs = hp_sized_array_of(request->inputs, count);
+  job->bound = job->config.bind;
+  hp_config_make_sequential(&job->config);
   stats->threads = threads;
   stats->inputs = count;
   if (count) {
-    queued_input *queue = threads > 1 || count == 1 ? queue_of(job.inputs, count) : NULL;
-    job.queue = queue;
-    run_batch(&job, threads);
-    hp_free(queue);
-    if (stats->threads < job.threads) stats->threads = job.threads;
+    job->queue = threads > 1 || count == 1 ? queue_of(job->inputs, count) : NULL;
+    run_batch(job, threads);
   }
-  stats->allocator = hpar_allocator_name(job.config.by_jemalloc);
-  stats->affinity = "none";
-  if (job.bound) stats->affinity = hp_note_processors(stats->processor_per_worker, stats->threads, job.not_bound);
-  stats->failed = atomic_load(&job.failed);
-  stats->bytes = atomic_load(&job.bytes);
-  stats->tokens = atomic_load(&job.tokens);
-  stats->nodes = atomic_load(&job.nodes);
-  stats->ns.total = hp_now() - begin;
+  fill_stats(job, begin, stats);
+  if (job->is_left)
+    *batch = (hp_batch){0};
+  else
+    free_job(job);
   return HPAR_OK;
 }
 
