@@ -38,6 +38,9 @@
 
 enum { RUNS = 3000, INPUTS = 5, SELECTORS = 70, LARGE = 200000, HANG_SECONDS = 60 };
 
+/* So many allocations do not fail, but count. */
+static const uint64_t COUNTED = UINT64_C(1) << 40;
+
 /* Ways to use the library. */
 typedef enum use { PARSE, FEED, PARSE_MANY, SCAN, REWRITE, REWRITE_MANY, USES } use;
 static const char *const use_names[] = {"parse", "feed", "parse many", "scan", "rewrite", "rewrite many"};
@@ -60,11 +63,12 @@ static struct {
   hp_rewrite_division division;
   hpar_select_options select;
   bool fails_memory, fails_alone;
-  uint64_t allocation; /* that fails */
-  long step;           /* at which a thread stops; negative: none */
-  bool waits;          /* the calling thread lets others begin */
-  bool stops_units;    /* units count as steps, too */
-  bool stays;          /* it stops until the call has returned, which must not wait */
+  unsigned allocation_share; /* ... in thousandths of those of the plain call */
+  uint64_t allocation;       /* that fails */
+  long step;                 /* at which a thread stops; negative: none */
+  bool waits;                /* the calling thread lets others begin */
+  bool stops_units;          /* units count as steps, too */
+  bool stays;                /* it stops until the call has returned, which must not wait */
   unsigned follow_up;
   cancellation cancellation;
   size_t cancels_at; /* callback or piece */
@@ -109,7 +113,7 @@ static unsigned long runs_of[USES], stops, failures_of_memory, cancellations, st
 
 enum { IN_CALL, RETURNED, LEAVES };
 static unsigned waits; /* of the calling thread in this run */
-enum { MOST_WAITS = 5, STEP_US = 20, NAPS = 8, MOST_NAPS = 300000 };
+enum { MOST_WAITS = 3, STEP_US = 20, NAPS = 6, MOST_NAPS = 300000 };
 
 static _Thread_local bool is_caller;
 static _Atomic long steps_left; /* negative: a thread has stopped, or none is to stop */
@@ -471,11 +475,25 @@ static bool is_utf8(const buffer *page) {
   return is_equal;
 }
 
+/* Makes the call one that must not wait for a thread: see late_test.c. */
+static void keep_thread(random_state *random) {
+  hpar_options *o = &run.options;
+  o->mode = HPAR_MODE_PARALLEL;
+  o->parallel.executor = HPAR_EXECUTOR_THREADS;
+  o->limits = (hpar_limits){0};
+  o->resources = (hpar_resource_options){0};
+  run.study.driver = NULL;
+  run.study.inspect = run.study.pipelined_workers = run.stops_units = run.fails_memory = false;
+  run.cancellation = NOTHING;
+  run.waits = true;
+  run.step = (long)random_below(random, 1u << random_below(random, 6));
+  run.stays = o->encoding && !strcmp(o->encoding, "utf-8") && is_utf8(&run.pages[0]);
+}
+
 static void draw_faults(random_state *random) {
-  const hpar_options *o = &run.options;
   run.fails_memory = random_chance(random, 45);
   run.fails_alone = random_chance(random, 50);
-  run.allocation = random_below(random, 1u << (3 + random_below(random, 8)));
+  run.allocation_share = (unsigned)random_below(random, 1200);
   run.step = random_chance(random, 60) ? (long)random_below(random, 1u << random_below(random, 7)) : LONG_MIN / 2;
   run.waits = random_chance(random, 70);
   run.stops_units = (run.use != PARSE && run.use != FEED) || random_chance(random, 50);
@@ -488,18 +506,14 @@ static void draw_faults(random_state *random) {
   if (run.cancellation == TIME && run.use == REWRITE)
     run.rewrite.max_time_ns = 1 + random_below(random, 1u << random_below(random, 20));
   if (run.cancellation == TIME && (run.use == REWRITE_MANY || run.use == SCAN)) run.cancellation = NOTHING;
-  /* Where the parse must not wait for a thread: see late_test.c. */
-  run.stays = (run.use == PARSE || run.use == FEED) && !run.stops_units && run.cancellation == NOTHING &&
-              !run.fails_memory && o->mode == HPAR_MODE_PARALLEL && o->parallel.executor == HPAR_EXECUTOR_THREADS &&
-              !o->resources.callback && !run.study.driver && !run.study.inspect && !run.study.pipelined_workers &&
-              o->encoding && !strcmp(o->encoding, "utf-8") && is_utf8(&run.pages[0]) && !o->limits.nodes &&
-              !o->limits.memory && !o->limits.depth && !o->limits.attributes && !o->limits.input;
+  if (run.stays) keep_thread(random);
 }
 
 static void draw(uint64_t seed) {
   random_state random = {seed * 1000003};
   run.seed = seed;
   run.use = (use)random_below(&random, USES);
+  run.stays = run.use <= FEED && random_chance(&random, 25);
   draw_options(&random);
   if (run.use == REWRITE || run.use == REWRITE_MANY) draw_rewriting(&random);
   draw_selection(&random);
@@ -922,7 +936,10 @@ static void run_seed(uint64_t seed) {
   runs_of[run.use]++;
   if (getenv("HPAR_VERBOSE")) print_run();
   atomic_store(&stage.cancelled, false);
+  hp_memory_fail_after(COUNTED);
   call(true, expected);
+  run.allocation = (COUNTED - hp_memory_left()) * run.allocation_share / 1000;
+  hp_memory_fail_after(UINT64_MAX);
   if (run.use < REWRITE && run.use != PARSE_MANY) read_parse(expected);
   destroy_objects();
   begin_faults();
