@@ -128,6 +128,7 @@ static void check_cases(void) {
       {"[class*=d]", "a c"},
       {"[class*='']", ""},
       {"[lang|=en]", "p"},
+      {"p:lang(en):nth-child(2), b:lang(en):nth-of-type(2)", "p b2"},
       {"[lang|=en-gb]", "p"},
       {"[lang|=en-gb s]", ""},
       {"[class=ODD i]", "a c"},
@@ -298,6 +299,16 @@ static void check_contexts(void) {
   check_matches("<!DOCTYPE html><p id=0a><p id=aAb><p id=ag><p id=\"\xEF\xBF\xBD\">",
                 "#\\30 a, #a\\000041 b, #\\61g, #\\0 ", "0a aAb ag \xEF\xBF\xBD");
   check_matches("<!DOCTYPE html><p id=a>x<p id=\"a b\"><p id=b>", "[id~=b]", "a b b");
+}
+
+/* Radio buttons in more groups than the first table has places: the last of a group is checked. */
+static void check_groups(void) {
+  enum { GROUPS = 300 };
+  static char html[GROUPS * 96];
+  char *at = html + sprintf(html, "<!DOCTYPE html>");
+  for (int i = 0; i < GROUPS; i++)
+    at += sprintf(at, "<input type=radio name=g%d checked><input id=i%d type=radio name=g%d checked>", i, i, i);
+  check_matches(html, "[id]:not(:checked)", "");
 }
 
 static void check_errors(void) {
@@ -537,6 +548,7 @@ int main(void) {
   check_cases();
   check_contexts();
   check_default_language();
+  check_groups();
   check_errors();
   check_tops();
   check_many();

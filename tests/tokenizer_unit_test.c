@@ -17,6 +17,7 @@ typedef struct test_case {
   size_t length;
 } test_case;
 
+#define LONG_TEXT "a text that is longer than what the fast ways of the tokenizer read beyond a tag, and then some"
 #define T(text, ...) \
   { .input = text, .length = sizeof text - 1, .expected = __VA_ARGS__ }
 
@@ -26,6 +27,9 @@ static const test_case cases[] = {
     T("a", "text \"a\"\n"),
     T(" \n\t\f", "white text \" \\n\\t\\014\"\n"),
     T("\r\n \r<p>", "white text \"\\n \\n\"\nstart \"p\"\n"),
+    T("\n<b>xxxxxxxxxxxx                <i>" LONG_TEXT,
+      "white text \"\\n\"\nstart \"b\"\ntext \"xxxxxxxxxxxx                \"\n"
+      "start \"i\"\ntext \"" LONG_TEXT "\"\n"),
     T("a\r\nb\rc", "text \"a\\nb\\nc\"\n"),
     T("a < b", "text \"a < b\"\nerror 1:4 invalid-first-character-of-tag-name\n"),
     T("a<1", "text \"a<1\"\nerror 1:3 invalid-first-character-of-tag-name\n"),

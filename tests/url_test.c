@@ -17,6 +17,8 @@ static const struct {
     {NULL, "http:\\\\h\\p\\..\\q", "http://h/q"},
     {NULL, "https:////h:443//x", "https://h//x"},
     {NULL, "ws://h:80/", "ws://h/"},
+    {NULL, "WSS:h:443\\x", "wss://h/x"},
+    {NULL, "ftp:h:21", "ftp://h/"},
     {NULL, "http://h:00080/", "http://h/"},
     {NULL, "http://h:65536/", NULL},
     {NULL, "http://h:8a/", NULL},
