@@ -343,6 +343,7 @@ static void close_batch(void *given) {
   batch *b = given;
   for (unsigned i = 0; i < INPUTS; i++) hpar_document_destroy(b->documents[i]);
   hpar_parser_destroy(b->parser);
+  CHECK(!b->is_wrong); /* no late thread has called back */
   for (unsigned i = 0; i < INPUTS; i++) buffer_free(&b->trees[i]);
   free(b->bytes);
 }
