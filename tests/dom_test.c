@@ -425,6 +425,36 @@ static void namespaces_of_attributes(void) {
   }
 }
 
+/* What tests/null_arguments tries in processes of its own, with the results. */
+static void nothing(void) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .source_offsets = true};
+  static const char page[] = "<p a=1 x-b=2>x<svg><desc></desc></svg></p>";
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_OK);
+  hpar_node p = hpar_node_first_child(document, hpar_document_body(document));
+  hpar_attribute attribute;
+  uint64_t offset;
+  CHECK_EQ(hpar_document_create(NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_document_quirks(NULL), HPAR_NO_QUIRKS);
+  CHECK_EQ(hpar_document_memory(NULL), 0);
+  CHECK_EQ(hpar_node_walk(NULL, p, p), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_walk(document, p, HPAR_NO_NODE), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_public_id(document, HPAR_NO_NODE).length, 0);
+  CHECK_EQ(hpar_node_public_id(NULL, p).length, 0);
+  CHECK(hpar_node_attribute_at(document, p, 0, &attribute) && !hpar_node_attribute_at(document, p, 0, NULL));
+  CHECK(!hpar_node_attribute_value(document, p, NULL).bytes && !hpar_node_attribute_value(document, p, "y").bytes);
+  CHECK_BYTES(hpar_node_attribute_value(document, p, "x-b").bytes, 1, "2", 1);
+  CHECK(!hpar_node_start_tag_range(document, p, NULL, &offset) && !hpar_node_end_tag_range(document, p, &offset, NULL));
+  CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 1, NULL), 0);
+  CHECK_EQ(hpar_serialize_html(NULL, p, 0, collect, &out), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_serialize_html(document, p, 0, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_serialize_tree(NULL, p, collect, &out), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_serialize_tree(document, p, NULL, NULL), HPAR_ERROR_ARGUMENT);
+  buffer_clear(&out);
+  CHECK_EQ(hpar_serialize_html(document, HPAR_NO_NODE, HPAR_HTML_OUTER, collect, &out), HPAR_OK);
+  CHECK_EQ(hpar_serialize_tree(document, HPAR_NO_NODE, collect, &out), HPAR_OK);
+  CHECK_EQ(out.length, 0);
+}
+
 int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
@@ -443,6 +473,7 @@ int main(void) {
   reuse();
   clearing();
   texts();
+  nothing();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   buffer_free(&out);

@@ -226,6 +226,30 @@ static const dat_test own[] = {
         "div",
         "| <select>\n|   <selectedcontent>\n|     \"b\"\n|   <datalist>\n|     <optgroup>\n|       <option>\n|         "
         "\"a\"\n|   <option>\n|     \"b\"\n"),
+    /* the last selected option counts, also after an element was fostered into the select */
+    OWN("<select><selectedcontent></selectedcontent><option>a</option><table><b></b></table><optgroup><option "
+        "selected>b"
+        "<option selected>c</optgroup><option>d",
+        "div",
+        "| <select>\n|   <selectedcontent>\n|     \"c\"\n|   <option>\n|     \"a\"\n|   <b>\n|   <table>\n|   "
+        "<optgroup>\n"
+        "|     <option>\n|       selected=\"\"\n|       \"b\"\n|     <option>\n|       selected=\"\"\n|       \"c\"\n"
+        "|   <option>\n|     \"d\"\n"),
+    /* its clone replaces an option in an open selectedcontent; later ones count by the tree */
+    OWN("<select><selectedcontent><option>a</option><datalist><option>b", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"a\"\n|     <datalist>\n|       <option>\n|         \"b\"\n"),
+    OWN("<select><selectedcontent><option>a</option><optgroup><div><optgroup><option>b", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"a\"\n|     <optgroup>\n|       <div>\n|         <optgroup>\n"
+        "|           <option>\n|             \"b\"\n"),
+    OWN("<select><selectedcontent><option>a</option><object><select><option>b", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"a\"\n|     <object>\n|       <select>\n|         <option>\n"
+        "|           \"b\"\n"),
+    OWN("<select><selectedcontent><option>a</option></selectedcontent><object><select><option>b", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"a\"\n|   <object>\n|     <select>\n|       <option>\n|         "
+        "\"b\"\n"),
+    OWN("<select><selectedcontent><option>a</option></selectedcontent><option>x<div><option>y</option>", "div",
+        "| <select>\n|   <selectedcontent>\n|     \"x\"\n|     <div>\n|       <option>\n|         \"y\"\n|   <option>\n"
+        "|     \"x\"\n|     <div>\n|       <option>\n|         \"y\"\n"),
     /* each NUL of a run counts */
     OWN("<svg>\0\0</svg>\0a\0", "div", "| <svg svg>\n|   \"\xEF\xBF\xBD\xEF\xBF\xBD\"\n| \"a\"\n"),
     /* a cell leaves the svg that was fostered before its table */
