@@ -223,6 +223,39 @@ static hpar_status refuse_after(const char *bytes, size_t length, void *context)
   return out->length > 60000 ? HPAR_ERROR_IO : HPAR_OK;
 }
 
+static hpar_status refuse_all(const char *bytes, size_t length, void *context) {
+  (void)bytes, (void)length, (void)context;
+  return HPAR_ERROR_IO;
+}
+
+static hpar_status fail_element(hpar_element *element, void *context) {
+  (void)element, (void)context;
+  return HPAR_ERROR_CALLBACK;
+}
+
+/* In an adopted segment, the output function fails before a callback: its status counts. */
+static void test_failed_output(void) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "a", .element = fail_element};
+  hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .mode = HPAR_MODE_PARALLEL};
+  buffer text = {0};
+  buffer_text(&text, "<body><p>");
+  const size_t cut = text.length;
+  while (text.length < 1000) buffer_text(&text, "<b>b</b>");
+  buffer_text(&text, "<a>c</a><p>d");
+  const hp_rewrite_division division = {.cuts = &cut, .cut_count = 1, .is_inline = true};
+  hpar_rules *rules = division_begin_rules();
+  division_add_rule(rules, &rule);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  CHECK_EQ(hp_rewriter_divide(division_parallel, &division), HPAR_OK);
+  for (int passes = 0; passes < 2; passes++) {
+    options.on_failure = passes ? HPAR_FAIL_PASS : HPAR_FAIL_STOP;
+    CHECK_EQ(hpar_rewrite(division_parallel, rules, &options, text.bytes, text.length, NULL, refuse_all, NULL),
+             HPAR_ERROR_IO);
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&text);
+}
+
 /* A rule cannot be applied, or the output function fails. */
 static void test_failures(void) {
   hpar_rules *rules;
@@ -379,6 +412,7 @@ int main(void) {
   test_feeds(false);
   test_feeds(true);
   test_failures();
+  test_failed_output();
   test_long_tag();
   test_claimed_chunks(division_scale(10));
   test_memory(false);

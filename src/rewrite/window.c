@@ -187,6 +187,7 @@ hpar_status hp_window_fail(hpar_rewriter *r, hpar_status status) {
   hp_scanner *s = &r->scanner;
   hp_edits *e = &r->edits;
   bool passes = r->options.on_failure == HPAR_FAIL_PASS && r->sink.status == HPAR_OK;
+  if (r->sink.status != HPAR_OK) status = r->sink.status; /* it may have failed before */
   r->progress.status = status;
   r->progress.phase = passes ? HP_PHASE_PASSES : HP_PHASE_FAILED;
   hp_edits_drop_incomplete(e);
