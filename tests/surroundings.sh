@@ -24,7 +24,7 @@ parallel=sequential
 sanitized=no
 grep -q -a __asan_init "$hpar" || grep -q -a __tsan_init "$hpar" && sanitized=yes
 slow=$sanitized
-grep -q -a __gcov_init "$hpar" && slow=yes
+grep -q -a __llvm_profile_write "$hpar" && slow=yes
 
 # Every amount of address space. Statuses 127 and 126 come from the loader, which has too little
 # address space to start.

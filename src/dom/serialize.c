@@ -75,11 +75,8 @@ static void put_spaces(output *out, size_t count) {
   static const char spaces[] = "                                                                "
                                "                                                                ";
   const size_t block = sizeof spaces - 1;
-  while (count > block && !out->status) {
-    put_bytes(out, spaces, block);
-    count -= block;
-  }
-  put_bytes(out, spaces, count > block ? 0 : count);
+  for (; count > block; count -= block) put_bytes(out, spaces, block);
+  put_bytes(out, spaces, count);
 }
 
 /*** a walk of the tree ***/

@@ -369,7 +369,6 @@ static hp_error_code error_at(const unsigned char *p, size_t left) {
 
 //§ preprocessing-the-input-stream
 void hp_find_input_errors(const char *bytes, size_t n, hp_errors *errors) {
-  if (!errors) return;
   const char *(*scan)(const char *, const char *) = hp_scan()->control;
   uint64_t found = 0;
   for (const char *p = bytes, *end = bytes + n; (p = scan(p, end)) < end; p++) {

@@ -51,8 +51,8 @@ static atomic_bool ready;
 static atomic_flag begun = ATOMIC_FLAG_INIT;
 static uintptr_t begin, end; /* of the program's code */
 
-/* Calls after main has returned do not count: gcov then writes its counts, with memory from
- * malloc. */
+/* Calls after main has returned do not count: a build for coverage then writes its counts, with
+ * memory from malloc. */
 static void pause_at_exit(void) { atomic_store(&ready, false); }
 
 static bool refuses(int kind, const void *caller) {
