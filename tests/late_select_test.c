@@ -185,7 +185,7 @@ static void select_with_stop(const char *first, unsigned threads, long calls, fo
   stops += late;
   fine = CHECK(is_equal(&got, &right)) && fine;
   use_beside(what, document, &set, &right);
-  stops_let_go_soon(late);
+  stops_let_go_after(late, 200);
   change(what, document);
   hpar_document_destroy(document);
   stops_join();

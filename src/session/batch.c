@@ -98,6 +98,7 @@ static void parse_input(batch_job *job, const hp_config *config, size_t index, u
   if (!hp_unit_begin_write(steps)) return;
   hp_read_sized_at(&input, sizeof input, job->inputs, index);
   hp_unit_end_write(steps);
+  hp_note_step(steps);
   hp_batch_thread *thread = &job->memory.threads[number];
   hpar_parser *parser = number ? thread->parser : job->request->parser;
   hp_session *session = &parser->session;

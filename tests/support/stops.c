@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMEOUT_SECONDS = 60, NAP_US = 1000, SOON_US = 200 };
+enum { TIMEOUT_SECONDS = 60, NAP_US = 1000 };
 
 _Thread_local bool stops_spare;
 _Atomic bool stops_briefly;
@@ -20,7 +20,7 @@ static sem_t release;
 static _Atomic long calls_before_stop; /* negative: a thread has stopped, or none is to stop */
 static _Atomic unsigned to_stop, timeouts;
 static pthread_t releaser;
-static unsigned released;
+static unsigned released, delay_us;
 static bool has_releaser;
 
 static void stop_here(void) {
@@ -68,15 +68,17 @@ void stops_let_go(unsigned threads) {
   while (threads--) sem_post(&release);
 }
 
-static void *let_go_soon(void *context) {
-  usleep(SOON_US);
-  stops_let_go(*(unsigned *)context);
+static void *let_go_later(void *context) {
+  (void)context;
+  usleep(delay_us);
+  stops_let_go(released);
   return NULL;
 }
 
-void stops_let_go_soon(unsigned threads) {
+void stops_let_go_after(unsigned threads, unsigned us) {
   released = threads;
-  has_releaser = !pthread_create(&releaser, NULL, let_go_soon, &released);
+  delay_us = us;
+  has_releaser = !pthread_create(&releaser, NULL, let_go_later, NULL);
   if (!has_releaser) stops_let_go(threads);
 }
 

@@ -21,8 +21,8 @@ void stops_after(long calls, unsigned threads);
 /* Ends the stops. Returns how many threads have stopped. */
 unsigned stops_end(void);
 void stops_let_go(unsigned threads);
-/* Lets the threads go on a moment later, from another thread. */
-void stops_let_go_soon(unsigned threads);
+/* Lets the threads go on from another thread, after so many microseconds. */
+void stops_let_go_after(unsigned threads, unsigned us);
 /* Waits for that thread. */
 void stops_join(void);
 
