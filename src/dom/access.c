@@ -242,8 +242,8 @@ bool hpar_node_end_tag_range(const hpar_document *document, hpar_node element, u
 
 /*** the positions of attributes in the source of a start tag ***/
 
-/* A position in a start tag, and the attribute before it. The tag ends with '>', which ends each
- * name and each value without quotes, so that only the search for a quote needs a bound. */
+/* A position in a start tag, and the attribute before it. The tag ended with '>' when it was
+ * parsed, but each search has a bound: Python reads bytes that the program may have changed. */
 typedef struct tag_scan {
   const char *at, *end;
   const char *name, *name_end, *value, *value_end; /* without a value: all at name_end */
@@ -251,8 +251,8 @@ typedef struct tag_scan {
 
 static bool ends_name(char c) { return hp_ascii_is_white(c) || c == '/' || c == '>'; }
 
-static const char *skip_white(const char *at) {
-  while (hp_ascii_is_white(*at)) at++;
+static const char *skip_white(const char *at, const char *end) {
+  while (at < end && hp_ascii_is_white(*at)) at++;
   return at;
 }
 
@@ -260,33 +260,36 @@ static const char *skip_white(const char *at) {
  * "<" to ">". */
 static tag_scan open_tag_scan(const char *tag, const char *end) {
   const char *at = tag + 1;
-  while (!ends_name(*at)) at++;
+  while (at < end && !ends_name(*at)) at++;
   return (tag_scan){.at = at, .end = end};
 }
 
 /* Scans the value if an equals sign follows. */
 static void take_value(tag_scan *s) {
-  const char *at = skip_white(s->at);
+  const char *at = skip_white(s->at, s->end);
   s->value = s->value_end = s->name_end;
-  if (*at != '=') return;
-  at = skip_white(at + 1);
+  if (at == s->end || *at != '=') return;
+  at = skip_white(at + 1, s->end);
   s->value = s->value_end = at;
-  if (*at == '"' || *at == '\'') {
+  if (at == s->end || *at == '>') {
+    s->at = at;
+  } else if (*at == '"' || *at == '\'') {
+    const char *quote = memchr(at + 1, *at, (size_t)(s->end - at - 1));
     s->value = at + 1;
-    s->value_end = memchr(at + 1, *at, (size_t)(s->end - at - 1));
-    s->at = s->value_end + 1;
+    s->value_end = quote ? quote : s->end;
+    s->at = quote ? quote + 1 : s->end;
   } else {
-    while (!hp_ascii_is_white(*at) && *at != '>') at++;
+    while (at < s->end && !hp_ascii_is_white(*at) && *at != '>') at++;
     s->at = s->value_end = at;
   }
 }
 
 /* Finds the next attribute. Returns false if there is none. */
 static bool next_attribute(tag_scan *s) {
-  while (hp_ascii_is_white(*s->at) || *s->at == '/') s->at++;
-  if (*s->at == '>') return false;
+  while (s->at < s->end && (hp_ascii_is_white(*s->at) || *s->at == '/')) s->at++;
+  if (s->at == s->end || *s->at == '>') return false;
   s->name = s->at++; /* an equals sign may begin a name */
-  while (!ends_name(*s->at) && *s->at != '=') s->at++;
+  while (s->at < s->end && !ends_name(*s->at) && *s->at != '=') s->at++;
   s->name_end = s->at;
   take_value(s);
   return true;
