@@ -217,6 +217,11 @@ static void templates(void) {
   buffer_clear(&out);
   CHECK_EQ(hpar_serialize_html(document, template, 0, collect, &out), HPAR_OK);
   CHECK_STRING(out.bytes, "<td>a</td><template>b</template>");
+  /* White space after a table section reconstructs nothing. */
+  root = parse("<template><tbody></tbody><p><b></p> <tbody></template>");
+  buffer_clear(&out);
+  CHECK_EQ(hpar_serialize_html(document, find(root, "template"), 0, collect, &out), HPAR_OK);
+  CHECK_STRING(out.bytes, "<tbody></tbody><p><b></b></p> <tbody></tbody>");
 }
 
 static void quirks(void) {
@@ -228,6 +233,10 @@ static void quirks(void) {
   CHECK_EQ(hpar_document_quirks(document), HPAR_LIMITED_QUIRKS);
   parse("<!DOCTYPE html PUBLIC '-//W3C//DTD HTML 4.01 Transitional//EN'>");
   CHECK_EQ(hpar_document_quirks(document), HPAR_QUIRKS);
+  parse("<!DOCTYPE html PUBLIC '-//AS//DTD HTML 3.0 asWedit + extensions//'>");
+  CHECK_EQ(hpar_document_quirks(document), HPAR_QUIRKS);
+  parse("<!DOCTYPE html PUBLIC '-//AS//DTD HTML 3.0 asWedit + extensions/'>");
+  CHECK_EQ(hpar_document_quirks(document), HPAR_NO_QUIRKS);
   parse("<!DOCTYPE html PUBLIC '-//W3C//DTD HTML 4.01 Transitional//EN' 'x'>");
   CHECK_EQ(hpar_document_quirks(document), HPAR_LIMITED_QUIRKS);
   parse("<!doctype html system 'about:legacy-compat'>");

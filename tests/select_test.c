@@ -128,6 +128,7 @@ static void check_cases(void) {
       {"[class*=d]", "a c"},
       {"[class*='']", ""},
       {"[lang|=en]", "p"},
+      {"a:active, b:focus, i:focus-within, em:focus-visible, p:hover, ul:visited, #b1", "b1"},
       {"p:lang(en):nth-child(2), b:lang(en):nth-of-type(2)", "p b2"},
       {"[lang|=en-gb]", "p"},
       {"[lang|=en-gb s]", ""},

@@ -7,6 +7,7 @@
 #include "url/url.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static const struct {
   const char *base, *input, *expected; /* expected NULL: not valid */
@@ -125,6 +126,8 @@ static const struct {
 
 /* The parser reads nothing after the input. */
 static void check_end(const char *input, const hp_url *base, bool fine, const hp_url *expected) {
+  enum { PAGE = 64 << 10 };
+  static char *fence; /* no byte from here on is readable */
   static const char next[] = "/\\:@?#[].%0aA-x|";
   hp_url url = {0};
   buffer text = {0};
@@ -137,6 +140,12 @@ static void check_end(const char *input, const hp_url *base, bool fine, const hp
                 (!fine || (url.length == expected->length && !memcmp(url.bytes, expected->bytes, url.length)));
     if (!CHECK(same)) printf("  input: %s, before %c\n", input, next[i]);
   }
+  if (!fence) {
+    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED && !mprotect(fence = pages + PAGE, PAGE, PROT_NONE));
+  }
+  memcpy(fence - length, input, length);
+  CHECK_EQ(hp_url_parse(&url, fence - length, length, base), fine);
   buffer_free(&text);
   hp_url_close(&url);
 }
