@@ -197,7 +197,9 @@ static void test_threads(unsigned rounds) {
 
 /* Feeds of any length give the same output. */
 static void test_feeds(bool edits_units) {
+  division_has_pieces = false;
   hpar_rules *rules = edits_units ? division_make_unit_rules(3) : division_make_rules(3);
+  division_has_pieces = true;
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .threads = 2, .mode = HPAR_MODE_PARALLEL};
   hp_rewrite_division division = {.chunk_size = 3000};
   division_rewrite_alone(rules, &options, large.bytes, large.length);

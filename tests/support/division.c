@@ -266,7 +266,7 @@ static void add_calls(hpar_rule *rule, unsigned number) {
   }
 }
 
-bool division_has_calls = true;
+bool division_has_calls = true, division_has_pieces = true;
 
 hpar_rules *division_begin_rules(void) {
   hpar_rules *rules;

@@ -39,8 +39,9 @@ bool division_check(const hpar_rules *rules, const hpar_rewrite_options *options
 
 /*** generated rules ***/
 
-extern uint64_t division_state; /* of division_pick */
-extern bool division_has_calls; /* whether some rules have callbacks */
+extern uint64_t division_state;  /* of division_pick */
+extern bool division_has_calls;  /* whether some rules have callbacks */
+extern bool division_has_pieces; /* and some take texts in pieces, which depend on the feeds */
 
 unsigned division_pick(unsigned below);
 /* Makes rules of all kinds. */

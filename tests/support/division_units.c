@@ -46,7 +46,6 @@ static hpar_status result_at(uint64_t place) {
   return place % 17 == 3 ? HPAR_RETIRE : place % 97 == 4 ? HPAR_ERROR_CALLBACK : HPAR_OK;
 }
 
-/* A rule that takes pieces notes their sums, which the division of the input does not change. */
 static hpar_status note_text(hpar_text_piece *text, void *context) {
   const char *name = context;
   hpar_string raw = text->raw, decoded = hpar_text_piece_decoded(text);
@@ -155,7 +154,7 @@ static void add_calls(hpar_rule *rule, unsigned number) {
       break;
     default: break;
   }
-  rule->text_pieces = !division_pick(6);
+  rule->text_pieces = !division_pick(6) && division_has_pieces;
   if (rule->selector && !division_pick(4)) rule->found = note_found;
 }
 
@@ -174,7 +173,7 @@ hpar_rules *division_make_unit_rules(unsigned count) {
     hpar_rule rule = {HPAR_RULE_INIT, .selector = is_document ? NULL : selectors[division_pick(SELECTORS)],
                       .actions = actions, .action_count = n};
     if (has_calls) add_calls(&rule, i);
-    if (!division_pick(6)) rule.text_pieces = true;
+    if (!division_pick(6)) rule.text_pieces = division_has_pieces;
     division_add_rule(rules, &rule);
   }
   division_require(!hpar_rules_compile(rules), "rules");
