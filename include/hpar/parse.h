@@ -230,10 +230,10 @@ HPAR_API hpar_status hpar_parser_prepare(hpar_parser *parser, const hpar_options
 /* Parses `length` bytes into `document` and drops its earlier tree. The bytes must outlive the
  * document, unless hpar_options.copy_input is set.
  *
- * Neither the parallel parser nor hpar_select waits for a thread that is late. Such a thread may
- * still read the bytes and write to its own part of the document's memory. Destroying, clearing,
- * parsing into or otherwise changing the document waits for the thread. So does destroying the
- * parser. A caller that frees the bytes and keeps the document calls hpar_document_clear before.
+ * Neither hpar_select nor a parallel parse waits for a late thread, unless the parse fails, begins
+ * again, reports resources or has the caller's executor. The thread may still read the bytes and
+ * write to its part of the document's memory. Destroying, clearing, parsing into or changing the
+ * document waits for it. So does destroying the parser. Clear a document before its bytes go.
  *
  * The parser finds the encoding as the standard defines it: a byte order mark,
  * hpar_options.encoding, then a meta element in the first 1024 bytes, but not of a fragment.
