@@ -14,7 +14,11 @@ find_python() {
 import os, sys, sysconfig
 sys.exit(sys.version_info < (3, 9) or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
 ' 2>/dev/null || continue
-    loads_library && return
+    if loads_library; then
+      # Documents reserve what a limit leaves, so that threads of Python would lack addresses.
+      ulimit -S -v "$(ulimit -H -v)"
+      return
+    fi
     echo "skipped: $python cannot load libhpar.so, which has another C library"
     exit 77
   done
