@@ -118,7 +118,7 @@ static void every_value(const compare_case *page) {
 }
 
 static void own_documents(void) {
-  const size_t every = compare_scale() < 15 ? 3 : 1;
+  const size_t every = compare_scale() < 15 ? 6 : 1;
   for (size_t i = 0; i < document_count; i += every) every_value(&documents[i]);
   const uint64_t seeds = compare_scale() / 5 + 1;
   for (uint64_t seed = 1; seed <= seeds; seed++) {
