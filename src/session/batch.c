@@ -1,3 +1,4 @@
+/* hpar_parse_many: threads parse inputs side by side, the longest first, each one at a time. */
 
 #include "base/call.h"
 #include "base/memory.h"
