@@ -576,6 +576,21 @@ static void growth(void) {
   }
 }
 
+/* Attempts at a text that is not complete leave no copy of it in the document. */
+static void memory_of_attempts(void) {
+  buffer text = {0};
+  while (text.length < 4000) buffer_text(&text, "a\r");
+  size_t memory[2];
+  for (int i = 0; i < 2; i++) {
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+    hpar_document_clear(document);
+    CHECK_EQ(feed_steps(&options, text.bytes, text.length, i ? 10 : text.length), HPAR_OK);
+    memory[i] = hpar_document_memory(document);
+  }
+  CHECK(memory[0] >= text.length && memory[1] < memory[0] + text.length);
+  buffer_free(&text);
+}
+
 /* Pool threads start chunks before the input ends. The second feed waits for them, at first 1
  * ms, at last 8 seconds. */
 static void early_chunks(void) {
@@ -627,6 +642,7 @@ static int test(const char *part) {
     misuse();
     want_of_memory();
     early_chunks();
+    memory_of_attempts();
     own_pages(SPLITS * scale / 100);
   }
   return check_report();

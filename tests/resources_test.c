@@ -74,6 +74,7 @@ static void scripts(void) {
       "<script src=a for=window event=onfoo></script><script src=b for=' Window ' event='onload()'></script>",
       "script url[b]\n");
   check_resources("<script src=a for=x></script>", "script url[a]\n");
+  check_resources("<script src=a for=window event=' onload '></script>", "script url[a]\n");
   check_resources("<svg><script href=a xlink:href=b></script><script xlink:href=c /><script src=d /></svg>",
                   "script url[a]\nscript url[c]\n");
   check_resources("<math><script src=a></script></math>", "");
@@ -101,6 +102,8 @@ static void links(void) {
                   "<link rel=preload as=fetch type=x/y href=g>",
                   "preload url[b] type[image/png] as[image]\npreload url[c] type[font/woff2] as[font]\n"
                   "preload url[f] type[text/vtt] as[track]\npreload url[g] type[x/y] as[fetch]\n");
+  check_resources("<link rel=preload as=image type=image/ href=a><link rel=preload as=image type=image href=b>",
+                  "preload url[a] type[image/] as[image]\n");
   check_resources("<link rel=preload as=image imagesrcset='a 1x' imagesizes=b fetchpriority=high>"
                   "<link rel=preload as=style imagesrcset=c>",
                   "preload srcset[a 1x] sizes[b] as[image] fetchpriority[high]\n");
@@ -271,6 +274,7 @@ static void styles(void) {
   check_resources("<style media=print nonce=n>@import 'a' not all;@import 'b'</style>",
                   "import url[b] media[print] nonce[n] content[]\n");
   check_resources("<svg><style>@import 'a'</style></svg>", "import url[a] content[]\n");
+  check_resources("<style>/*/@import 'a';/**/@import 'b'</style>", "import url[b] content[]\n");
   check_resources("<style>/*</style><style>@import 'a' /*</style><style>@import 'b' /</style>",
                   "import url[a] content[]\nimport url[b] content[/]\n");
 }

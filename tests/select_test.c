@@ -541,6 +541,35 @@ static void check_many(void) {
   hpar_selectors_destroy(set);
 }
 
+/* Counts the matches of a selector with the element whose id is the selector's number. */
+static hpar_status count_own(hpar_node element, uint32_t selector, void *context) {
+  char number[16];
+  hpar_string id = hpar_node_attribute_value(document, element, "id");
+  const size_t length = (size_t)snprintf(number, sizeof number, "%u", selector);
+  *(uint64_t *)context += id.length == length && !memcmp(id.bytes, number, length);
+  return HPAR_OK;
+}
+
+/* Checks that elements inherit what the ancestors of many selectors match, and many languages. */
+static void check_many_inherited(void) {
+  static char html[40000], text[64];
+  size_t length = (size_t)sprintf(html, "<!DOCTYPE html>");
+  for (int i = 0; i < 300; i++)
+    length += (size_t)sprintf(html + length, "<div class=c%d lang=l%d-x><p><i><b id=%d></b></i></p></div>", i, i, i);
+  hpar_selectors *set = NULL;
+  if (!parse(html, length) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
+  for (int i = 0; i < 300; i++) {
+    sprintf(text, i % 2 ? ".c%d b" : "b:lang(l%d)", i);
+    CHECK_EQ(hpar_selectors_add(set, text, strlen(text), NULL), HPAR_OK);
+  }
+  uint64_t all = 0, own = 0;
+  CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, count_match, &all), HPAR_OK);
+  CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, count_own, &own), HPAR_OK);
+  CHECK_EQ(all, 300);
+  CHECK_EQ(own, 300);
+  hpar_selectors_destroy(set);
+}
+
 int main(void) {
   const char *scale = getenv("HPAR_TEST_SCALE");
   uint64_t count = 4000 * (scale ? strtoull(scale, NULL, 10) : 100) / 100;
@@ -553,6 +582,7 @@ int main(void) {
   check_errors();
   check_tops();
   check_many();
+  check_many_inherited();
   check_generated(0, count < 200 ? 200 : count);
   check_hostile();
   hpar_document_destroy(document);

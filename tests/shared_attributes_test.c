@@ -77,6 +77,30 @@ static void equal_tags_share(void) {
   buffer_free(&tree);
 }
 
+/* The bit that marks a shared block is none of an attribute. */
+static void mark_of_shared_blocks(void) {
+  buffer html = {0}, tree = {0};
+  pad(&html, HP_UNCACHED_BYTES);
+  for (int tag = 0; tag < 2; tag++) {
+    buffer_text(&html, "<b");
+    for (int i = 0; i < 33; i++) buffer_format(&html, " a%d='%d &amp;lt;'", i, i);
+    buffer_text(&html, ">");
+  }
+  pad(&html, html.length + 100);
+  hpar_options options = sequential();
+  CHECK(parse(&html, &options, &tree));
+  const hp_attributes *block = block_of("b", 0);
+  CHECK(block && block == block_of("b", 1) && block->count == 33);
+  for (uint32_t i = 0; block && i < block->count; i++) {
+    char expected[16];
+    int length = snprintf(expected, sizeof expected, "%u &lt;", i);
+    hpar_string value = hp_attribute_value(document, block, &block->items[i]);
+    CHECK_BYTES(value.bytes, value.length, expected, (size_t)length);
+  }
+  buffer_free(&html);
+  buffer_free(&tree);
+}
+
 /* Parses pairs of tags of each length that differ in one byte, or are equal. The second tag ends up
  * to 80 bytes before the end of the input. */
 static void each_byte_counts(void) {
@@ -190,6 +214,7 @@ int main(void) {
   if (!CHECK(!hpar_parser_create(&parser)) || !CHECK(!hpar_document_create(&document))) return check_report();
   fused_tags_defer();
   equal_tags_share();
+  mark_of_shared_blocks();
   each_byte_counts();
   long_tags();
   trees_are_equal();
