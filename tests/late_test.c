@@ -17,13 +17,11 @@
 #include "support/compare.h"
 #include "support/generate.h"
 #include "support/random.h"
+#include "support/stops.h"
 
-#include <errno.h>
 #include <hpar/hpar.h>
 #include <hpar/study.h>
 #include <limits.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,50 +30,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEAST_PLACES = 8, PLACES = 60, ALL_PLACES = 1000, ERRORS = 1000, TIMEOUT_SECONDS = 60, NAP_US = 1000 };
+enum { LEAST_PLACES = 8, PLACES = 60, ALL_PLACES = 1000, ERRORS = 1000 };
 
-static pthread_t main_thread;
-static sem_t release;
-static _Atomic long calls_before_stop; /* negative: a thread has stopped, or none is to stop */
-static _Atomic unsigned timeouts;
-static _Atomic bool only_sleeps;        /* the stopped thread goes on by itself */
 static _Atomic bool stops_slices;       /* also stops a thread in a slice */
 static _Atomic bool stops_compositions; /* stops only a thread that composes neighbouring logs */
 static unsigned long stops, rescues;
 static long long longest_delay; /* ns after the time of the sequential parse */
 
-/* Stops the thread that makes the chosen call. */
-static void stop_here(uint32_t at) {
-  if (pthread_equal(pthread_self(), main_thread)) return;
-  if ((at == HP_PROGRESS_OF_COMPOSITIONS) != stops_compositions) return;
-  if (atomic_fetch_sub(&calls_before_stop, 1) != 0) return;
-  if (only_sleeps) {
-    usleep(NAP_US);
-    return;
-  }
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += TIMEOUT_SECONDS;
-  int failed;
-  while ((failed = sem_timedwait(&release, &until)) && errno == EINTR) {
-  }
-  if (failed) atomic_fetch_add(&timeouts, 1);
-}
-
 static void stop_at_unit(void) {
-  if (stops_slices) stop_here(HP_PROGRESS_OF_PARTS);
+  if (stops_slices && !stops_compositions) stops_call();
 }
 
 static uint32_t stop_at_token(uint32_t at) {
-  stop_here(at);
+  if ((at == HP_PROGRESS_OF_COMPOSITIONS) == stops_compositions) stops_call();
   return at + 1;
-}
-
-static void *release_soon(void *context) {
-  (void)context;
-  usleep(200);
-  sem_post(&release);
-  return NULL;
 }
 
 /* How a case parses, and what happens while the thread is stopped. */
@@ -285,27 +253,24 @@ static void parse_with_stop(const late_case *c, long calls, follow_up what, outc
   /* On a busy machine, threads may be late by themselves. A thread of the last parse must not make
    * the chosen call: this parse would wait for it. */
   hpar_document_clear(*document);
-  only_sleeps = c->waits;
+  stops_briefly = c->waits;
   stops_slices = c->chooses || c->leaves;
   stops_compositions = c->composes;
-  atomic_store(&calls_before_stop, calls);
+  stops_after(calls, 1);
   long long begin = now();
   bool fine = CHECK_EQ(parse_as(c, *parser, *document, &stats), right.status);
   long long delay = now() - begin - right.nanoseconds;
   fine = is_expected(*document) && fine;
   fine = CHECK_EQ(hpar_parse_error_count(*parser), right.errors) && fine;
   fine = CHECK(stats.chunks >= stats.chunks_right_start && stats.chunks >= stats.chunks_clean) && fine;
-  bool stopped = atomic_exchange(&calls_before_stop, LONG_MIN / 2) < 0;
+  const unsigned stopped = stops_end();
   rescues += stats.chunks_rescued;
   stops += stopped;
   if (stopped && !c->waits && !c->feed && delay > longest_delay) longest_delay = delay;
-  pthread_t releaser;
-  bool releases = stopped && !c->waits;
-  /* A limit of the address space may leave no stack for another thread. */
-  bool has_releaser = releases && !pthread_create(&releaser, NULL, release_soon, NULL);
-  if (releases && !has_releaser) sem_post(&release);
+  const bool stays = stopped && !c->waits;
+  if (stays) stops_let_go_after(1, 200);
   follow(what, c, right, parser, document);
-  if (has_releaser) pthread_join(releaser, NULL);
+  if (stays) stops_join();
   if (!fine) printf("  %s, stop after %ld calls, then %d\n", c->name, calls, (int)what);
 }
 
@@ -347,9 +312,9 @@ static void automatic_mode(void) {
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
     hpar_document_clear(document);
     options.mode = HPAR_MODE_AUTO;
-    atomic_store(&calls_before_stop, (long)random_below(&random, 500));
+    stops_after((long)random_below(&random, 500), 1);
     CHECK_EQ(hpar_study_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
-    if (atomic_exchange(&calls_before_stop, LONG_MIN / 2) < 0) sem_post(&release);
+    stops_let_go(stops_end());
     hpar_document_clear(document);
     hpar_study_stats next = {HPAR_STUDY_STATS_INIT};
     for (unsigned i = 0; stats.chunks_rescued && i < 16; i++) {
@@ -376,12 +341,10 @@ static void automatic_mode(void) {
 int main(int count, char **arguments) {
   unsigned first = count == 3 ? (unsigned)atoi(arguments[1]) : 0, step = count == 3 ? (unsigned)atoi(arguments[2]) : 1;
   if (!compare_possible()) return CHECK_SKIPPED;
-  main_thread = pthread_self();
-  sem_init(&release, 0, 0);
-  atomic_store(&calls_before_stop, LONG_MIN / 2);
   CHECK_EQ(hpar_parser_create(&sequential_parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&sequential), HPAR_OK);
   hp_worker_hook_progress(stop_at_token);
+  stops_open();
   hp_unit_set_hook(stop_at_unit);
   unsigned places = compare_full() ? ALL_PLACES : PLACES * compare_scale() / 100;
   const unsigned least = compare_scale() < 100 ? LEAST_PLACES / 2 : LEAST_PLACES;
@@ -390,7 +353,7 @@ int main(int count, char **arguments) {
   if (getenv("HPAR_VERBOSE")) printf("%.3f ms after the sequential parse at most\n", (double)longest_delay / 1e6);
   CHECK(stops > 0);
   automatic_mode();
-  CHECK_EQ(atomic_load(&timeouts), 0);
+  stops_close();
   hpar_document_destroy(sequential);
   hpar_parser_destroy(sequential_parser);
   buffer_free(&page);

@@ -23,7 +23,7 @@ static pthread_t releaser;
 static unsigned released, delay_us;
 static bool has_releaser;
 
-static void stop_here(void) {
+void stops_call(void) {
   if (stops_spare) return;
   atomic_fetch_add(&stops_calls, 1);
   if (atomic_fetch_sub(&calls_before_stop, 1) > 0) return;
@@ -45,7 +45,7 @@ void stops_open(void) {
   stops_spare = true;
   sem_init(&release, 0, 0);
   stops_after(LONG_MAX, 0);
-  hp_unit_set_hook(stop_here);
+  hp_unit_set_hook(stops_call);
 }
 
 void stops_close(void) {

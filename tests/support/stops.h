@@ -14,6 +14,8 @@ extern _Atomic unsigned stops_begun;   /* since stops_after */
 
 /* Sets the hook. The calling thread does not stop. */
 void stops_open(void);
+/* The hook: other hooks may call it. */
+void stops_call(void);
 /* Removes the hook. Checks that no stop has lasted a minute. */
 void stops_close(void);
 /* Stops so many threads, each at its next call after `calls` calls. */
