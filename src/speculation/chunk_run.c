@@ -338,7 +338,6 @@ static progress defer_token(chunk_run *r) {
     if (!hp_log_raw_text(w, log, t->name)) return STOP;
   while (tokenizer->content != HP_TEXT_STATE_DATA && !w->source.next && widen_input(tokenizer, r->request, r->chunk));
   hp_begin_segment(w, hp_tokenizer_offset(&w->engine.tokenizer), mode, ns);
-  outer->disposition = HP_DISPOSITION_LOCAL;
   if (!outer->minimise_log || tokenizer->content != HP_TEXT_STATE_DATA) return CONTINUE;
   uint32_t checked = r->checked_segments;
   bool pays_off = log_pays_off(log, &checked);

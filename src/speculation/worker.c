@@ -138,9 +138,8 @@ static bool skip_comment(hp_tokenizer *tokenizer, const char *limit) {
 }
 
 /* Moves the tokenizer to the first token boundary of the data state, from a chunk that begins in
- * this state. Returns false if there is no boundary before `limit`. */
+ * `state`. Returns false if there is no boundary before `limit`. */
 static bool find_chunk_start(hp_tokenizer *tokenizer, const hp_start_state *state, const char *limit, bool scripting) {
-  tokenizer->content = HP_TEXT_STATE_DATA;
   if (state->first) {
     if (state->first != HP_START_BEYOND) tokenizer->at = tokenizer->base + state->first;
     return state->first != HP_START_BEYOND;
@@ -157,10 +156,7 @@ static bool find_chunk_start(hp_tokenizer *tokenizer, const hp_start_state *stat
     if (found) skip_raw_text_end(tokenizer, scripting);
     return found;
   }
-  if (state->content == HP_TEXT_STATE_DATA) {
-    tokenizer->content = HP_TEXT_STATE_DATA;
-    return true;
-  }
+  if (state->content == HP_TEXT_STATE_DATA) return true;
   hp_tokenizer_begin_raw_text(tokenizer, state->content, state->raw_name);
   found = skip_raw_text_before(tokenizer, limit);
   tokenizer->content = HP_TEXT_STATE_DATA;
