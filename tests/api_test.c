@@ -158,6 +158,8 @@ static void missing_arguments(void) {
   CHECK_STRING(hpar_parser_error(parser)->text, hpar_status_text(refused));
   CHECK_EQ(hpar_parse_error_count(NULL), 0);
   CHECK_STRING(hpar_parse_error_at(NULL, 0).code, "");
+  CHECK_EQ(hpar_parse_error_at(NULL, 0).offset, 0);
+  CHECK_EQ(hpar_parser_error(NULL)->status, HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_chunk_count(NULL) + hpar_event_count(NULL) + hpar_hazard_event_count(NULL), 0);
   CHECK(hpar_chunk_at(NULL, 0) == NULL);
   CHECK_EQ(hpar_inspected_text(NULL).length, 0);
@@ -243,6 +245,7 @@ static void study_stats(void) {
   CHECK(all.tokens > 2 && all.nodes > 2 && all.ns.total);
   CHECK_EQ(stats.tokens, all.tokens);
   CHECK_EQ(stats.nodes, all.nodes);
+  CHECK_EQ(stats.nodes, 9); /* document, doctype, html, head, body, and two p with their texts */
   CHECK_EQ(stats.bytes, all.bytes);
   CHECK_EQ(stats.parse_errors, all.parse_errors);
   CHECK_STRING(stats.encoding, all.encoding);

@@ -451,6 +451,7 @@ static void nothing(void) {
   CHECK_EQ(hpar_node_public_id(NULL, p).length, 0);
   CHECK(hpar_node_attribute_at(document, p, 0, &attribute) && !hpar_node_attribute_at(document, p, 0, NULL));
   CHECK(!hpar_node_attribute_value(document, p, NULL).bytes && !hpar_node_attribute_value(document, p, "y").bytes);
+  CHECK_EQ(hpar_node_attribute_value(document, p, "y").length, 0);
   CHECK_BYTES(hpar_node_attribute_value(document, p, "x-b").bytes, 1, "2", 1);
   CHECK(!hpar_node_start_tag_range(document, p, NULL, &offset) && !hpar_node_end_tag_range(document, p, &offset, NULL));
   CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 1, NULL), 0);

@@ -79,9 +79,12 @@ static hpar_options options_of(way which) {
   return options;
 }
 
-/* After a failure, the statistics have the defaults. */
+/* After a failure, the statistics have the defaults. Without one, the parse has completed them. */
 static hpar_status finish(hpar_status status, const hpar_stats *stats) {
-  if (status) CHECK(!stats->tokens && !stats->nodes && !stats->encoding);
+  if (status)
+    CHECK(!stats->tokens && !stats->nodes && !stats->encoding);
+  else
+    CHECK(stats->tokens && stats->nodes && stats->encoding);
   return status;
 }
 

@@ -368,6 +368,33 @@ static void check_coding(events *e, unsigned scale, random_state *random) {
   buffer_free(&html);
 }
 
+/* A feed confirms the resources of its bytes, also where no chunk begins in them. */
+static void events_of_feeds(events *e) {
+  buffer html = {0};
+  e->of = &codings[0];
+  e->html = &html;
+  for (int parallel = 0; parallel <= HPAR_PARALLEL; parallel++) {
+    hpar_options options = options_of(e, parallel);
+    options.encoding = "utf-8";
+    resource_events_reset(&e->list);
+    CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+    buffer_clear(&html);
+    buffer_text(&html, "<!doctype html>");
+    size_t fed = 0;
+    for (unsigned i = 1; i <= 8; i++) {
+      buffer_text(&html, "<img src=a><p>");
+      for (int k = 0; k < 200; k++) buffer_text(&html, "text ");
+      buffer_text(&html, "</p>");
+      CHECK_EQ(hpar_parser_feed(parser, html.bytes + fed, html.length - fed), HPAR_OK);
+      fed = html.length;
+      CHECK_EQ(e->list.confirmations, i);
+    }
+    CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+    CHECK_EQ(e->list.confirmations, 8);
+  }
+  buffer_free(&html);
+}
+
 #if HPAR_PARALLEL
 /* Workers convert offsets while the feeds add repairs and checkpoints. */
 static void large_documents(events *e, random_state *random) {
@@ -410,6 +437,7 @@ int main(void) {
     e.of = &codings[i];
     check_coding(&e, scale, &random);
   }
+  events_of_feeds(&e);
 #if HPAR_PARALLEL
   large_documents(&e, &random);
 #endif

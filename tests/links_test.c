@@ -54,6 +54,7 @@ static void attributes(void) {
               "frame src [a] http://h/d/a\nframe longdesc [b] http://h/d/b\n");
   check_links("<svg><a xlink:href=a></a><use href=b /><image src=c /></svg><math><mi href=d>", URL,
               "a href [a] http://h/d/a\nuse href [b] http://h/d/b\n");
+  check_links("<a action=a cite=b data=c src=d srcset=e background=f longdesc=g poster=h formaction=i>", URL, "");
   check_links("<p href=a src=b><template><a href=c></a></template><div cite=d data=e>", URL, "");
 }
 
@@ -63,6 +64,7 @@ static void lists(void) {
               "img srcset [g] http://h/d/g\n");
   check_links("<source srcset=',,a,, b'><link imagesrcset='a 10w'>", URL,
               "source srcset [a] http://h/d/a\nsource srcset [b] http://h/d/b\nlink imagesrcset [a] http://h/d/a\n");
+  check_links("<img srcset=a, ><img srcset=,b >", URL, "img srcset [a] http://h/d/a\nimg srcset [b] http://h/d/b\n");
   check_links("<img srcset=''><a ping='  '>", URL, "");
 }
 
@@ -138,6 +140,8 @@ static void encodings_of_queries(void) {
   check_query("windows-1252", "utf-8", "<a href='?\xE9'>", "http://h/?%C3%A9\n");
   check_query("utf-8", "ISO-8859-2", "<a href='?\xC4\x8D\xC3\xA9'>", "http://h/?%E8%E9\n");
   check_query("shift_jis", NULL, "<a href='?\x83\x5C&yen;&#8254;&#8722;'>", "http://h/?%83\\\\~%81|\n");
+  check_query("euc-jp", NULL, "<a href='?&yen;&#8254;&#8722;'>", "http://h/?\\~%A1%DD\n");
+  check_query("windows-1252", NULL, "<a href='?&yen;&#8722;'>", "http://h/?%A5%26%238722%3B\n");
   check_query("gbk", NULL, "<a href='?\xC4\xE3&#233;'>", "http://h/?%C4%E3%A8%A6\n");
   check_query("windows-1252", NULL, "<a href='ws://h/?\xE9'><a href='x:?\xE9'>", "ws://h/?%C3%A9\nx:?%C3%A9\n");
   check_query("windows-1252", NULL, "<base href='/b?\xE9'><a href='#c'>", "http://h/b?%E9#c\n");

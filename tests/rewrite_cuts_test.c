@@ -180,6 +180,61 @@ static void test_hypotheses(void) {
   buffer_free(&page);
 }
 
+/* Sets of selectors with more instructions than a word has bits. */
+static void test_long_sets(void) {
+  enum { FILLERS = 40, GIVEN = 12, LONGEST = 24 };
+  static const char *const given[GIVEN] = {"div div div",
+                                           "section > p",
+                                           "div:nth-child(2n) b",
+                                           "b + p",
+                                           "h1 ~ p",
+                                           "p:nth-of-type(2)",
+                                           "div > p > b",
+                                           "section b",
+                                           "h1 + p ~ b, i",
+                                           "p:nth-child(2n+1) ~ p",
+                                           "tr td",
+                                           "tr ~ tr > td"};
+  static const char digits[] = "0123456789ab";
+  static char filler[FILLERS][LONGEST];
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  buffer page = {0};
+  for (unsigned i = 0; i < 12; i++) {
+    buffer_text(&page, i % 3 ? "<section><div><div>" : "<div><h1>h</h1>");
+    for (unsigned k = 0; k < i * 7 % 9; k++) buffer_text(&page, k % 4 == 1 ? "<b>x</b>" : "<p>text <b>bold</b></p>");
+    buffer_text(&page, i % 3 ? "</div></div><p>y<b>z</b></section>" : "<p>z</div><table>");
+    for (unsigned k = 0; k < i % 3; k++) buffer_text(&page, "<tr><td>1</td><td><i>2</i></td></tr>");
+    buffer_text(&page, i % 3 ? "" : "</table>");
+  }
+  for (unsigned first = 0; first <= FILLERS; first += FILLERS / 2) { /* fillers before the others */
+    hpar_rules *rules = division_begin_rules();
+    hpar_action actions[GIVEN];
+    for (unsigned i = 0; i < FILLERS + GIVEN; i++) {
+      hpar_rule rule = {HPAR_RULE_INIT, .action_count = 1};
+      const unsigned number = i - first < GIVEN ? i - first : 0, f = i < first ? i : i - GIVEN;
+      actions[number] = (hpar_action){.kind = HPAR_ACTION_PREPEND, .value = {digits + number, 1}};
+      rule.actions = &actions[number];
+      if (i - first < GIVEN) {
+        rule.selector = given[number];
+      } else {
+        snprintf(filler[f], LONGEST, "section > q%u q", f);
+        rule.selector = filler[f];
+      }
+      division_add_rule(rules, &rule);
+    }
+    division_require(!hpar_rules_compile(rules), "rules");
+    division_rewrite_alone(rules, &options, page.bytes, page.length);
+    CHECK(division_expected.stats.matches > 100);
+    for (size_t size = 40; size < 800; size += 37) {
+      const hp_rewrite_division division = {
+          .chunk_size = size, .checkpoint_bytes = division_checkpoints[size % 2], .is_inline = true};
+      if (!CHECK(division_check(rules, &options, page.bytes, page.length, &division))) break;
+    }
+    hpar_rules_destroy(rules);
+  }
+  buffer_free(&page);
+}
+
 /*** generated pages ***/
 
 /* Compares one page under one set of rules and one division. */
@@ -347,6 +402,7 @@ int main(int argc, char **argv) {
     test_alternating_parents();
     test_alternating_siblings();
     test_hypotheses();
+    test_long_sets();
     test_generated(1, division_scale(20000), SIZE_MAX);
     test_generated(1405978, 1, SIZE_MAX); /* a callback stops at a tag whose first half has run */
   }

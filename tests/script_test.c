@@ -209,6 +209,47 @@ static void views(void) {
        "45\"\n");
 }
 
+/* A text that two or three writes write, and whether the script then sees the element after it. */
+typedef struct parts {
+  const char *text;
+  size_t first, second;
+  bool is_seen;
+} parts;
+
+static hpar_status write_parts(hpar_editor *editor, const hpar_script *script, void *context) {
+  (void)script;
+  parts *of = context;
+  const hpar_document *page = hpar_editor_document(editor);
+  const size_t length = strlen(of->text);
+  CHECK_EQ(hpar_script_write(editor, of->text, of->first), HPAR_OK);
+  CHECK_EQ(hpar_script_write(editor, of->text + of->first, of->second - of->first), HPAR_OK);
+  CHECK_EQ(hpar_script_write(editor, of->text + of->second, length - of->second), HPAR_OK);
+  const hpar_node root = hpar_document_root(page);
+  for (hpar_node node = root; node; node = hpar_node_walk(page, root, node))
+    of->is_seen |= hpar_node_tag(page, node) == HPAR_TAG_HR;
+  return HPAR_OK;
+}
+
+/* A script sees what it has written as soon as the token is complete, wherever its writes end. */
+static void complete_tokens(void) {
+  static const char page[] = "<!DOCTYPE html><body><script>x</script>y";
+  static const char *const texts[] = {"<!--a>b-c--><hr>",   "<!--a->b--!><hr>", "<!x-y><hr>",
+                                      "text &lt; text<hr>", "a < b </><hr>",    "<i a='>' b=\"c>\" d><hr>",
+                                      "</i a='>'><hr>"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const size_t length = strlen(texts[i]);
+    for (size_t first = 0; first <= length; first++) {
+      for (size_t second = first; second <= length; second++) {
+        parts of = {texts[i], first, second, false};
+        hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8",
+                                .script = {.callback = write_parts, .context = &of}};
+        CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_OK);
+        if (!CHECK(of.is_seen)) printf("  %s at %zu and %zu\n", texts[i], first, second);
+      }
+    }
+  }
+}
+
 static void nesting(void) {
   BODY("<script>w \\lscript>w x\\l/script>y</script>z",
        "|     <script>\n|       \"w \\lscript>w x\\l/script>y\"\n|     <script>\n|       \"w x\"\n|     \"xyz\"\n");
@@ -608,6 +649,7 @@ int main(int count, char **arguments) {
     writes();
     pieces();
     views();
+    complete_tokens();
     nesting();
     preparation();
     blocking();

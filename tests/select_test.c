@@ -199,6 +199,8 @@ static void check_cases(void) {
       {":lang(en)", "p b1 i1 b2"},
       {"p:lang('en-gb')", "p"},
       {":lang(de)", ""},
+      {":lang(e)", ""},
+      {":lang('*')", "p b1 i1 b2"},
       {":scope > body", "body"},
       {":scope > html > body", ""},
       {"ul:hover", ""},
@@ -234,6 +236,15 @@ static void check_default_language(void) {
        "a b"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_matches(cases[i][0], cases[i][1], cases[i][2]);
+}
+
+/* Checks the first name of a document that is in no table. */
+static void check_first_name(void) {
+  hpar_document *kept = document;
+  if (CHECK_EQ(hpar_document_create(&document), HPAR_OK))
+    check_matches("<!DOCTYPE html><p id=a z-w=1><p id=b>", "[*|z-w]", "a");
+  hpar_document_destroy(document);
+  document = kept;
 }
 
 static void check_contexts(void) {
@@ -576,6 +587,7 @@ int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
   check_cases();
+  check_first_name();
   check_contexts();
   check_default_language();
   check_groups();

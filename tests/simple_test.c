@@ -1,5 +1,6 @@
 /* The calls for the simple case: they agree with longer ways, and explain their failures. */
 
+#include "base/memory.h"
 #include "check.h"
 
 #include <hpar/hpar.h>
@@ -195,16 +196,24 @@ static void files(void) {
   hpar_document_destroy(document);
   hpar_document_destroy(same);
   hpar_options wrong = {.size = 3};
+  error.offset = 7;
   CHECK(!hpar_parse_file(path, &wrong, &error));
   CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(error.offset, 0);
   sizes(path, length);
   unlink(path);
   CHECK(!hpar_parse_file(path, NULL, &error));
   CHECK_EQ(error.status, HPAR_ERROR_IO);
   CHECK(strstr(error.text, path) && strstr(error.text, "No such file"));
+  error.offset = 7;
   CHECK(!hpar_parse_file("/tmp", NULL, &error));
   CHECK_EQ(error.status, HPAR_ERROR_IO);
+  CHECK_EQ(error.offset, 0);
+  error.offset = 7;
   CHECK(!hpar_parse_file(NULL, NULL, &error));
+  CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(error.offset, 0);
+  CHECK_STRING(error.text, "path is NULL");
   free(bytes);
 }
 
@@ -232,13 +241,28 @@ static void selections(void) {
   hpar_list_destroy(links);
   CHECK_EQ(hpar_select_first(document, root, "table", &error), HPAR_NO_NODE);
   CHECK_EQ(error.status, HPAR_OK);
+  CHECK_STRING(error.text, "");
   CHECK_EQ(hpar_select_first(document, root, "a:nope", &error), HPAR_NO_NODE);
   CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
   CHECK(error.offset == 1 || error.offset == 2);
   CHECK(strstr(error.text, "a:nope") != NULL);
   CHECK(!hpar_select_all(document, root, NULL, &error));
   CHECK(!hpar_select_all(NULL, root, "a", &error));
+  CHECK_EQ(error.status, HPAR_ERROR_ARGUMENT);
   CHECK(strstr(error.text, "document is NULL") != NULL);
+  /* an allocation fails, also that of the list */
+  bool is_complete = false;
+  for (uint64_t n = 0; n < 1000 && !is_complete; n++) {
+    hp_memory_fail_once(n);
+    links = hpar_select_all(document, root, "a[href]", &error);
+    is_complete = hp_memory_left() != UINT64_MAX;
+    hp_memory_fail_after(UINT64_MAX);
+    CHECK(links ? links->count == 2 : !is_complete);
+    CHECK_EQ(error.status, links ? HPAR_OK : HPAR_ERROR_MEMORY);
+    CHECK_STRING(error.text, links ? "" : hpar_status_text(HPAR_ERROR_MEMORY));
+    hpar_list_destroy(links);
+  }
+  CHECK(is_complete);
   hpar_list_destroy(NULL);
   hpar_document_destroy(document);
 }
@@ -386,6 +410,16 @@ static void links_and_resources(void) {
     CHECK(module && same(module->url, (hpar_string){"./abcdefgh.js", 13}));
     hpar_list_destroy((void *)(uintptr_t)r.resources);
   }
+  /* the first URL of the list is decoded, and longer than its first room */
+  char decoded[400] = "<style>@import '\\61";
+  memset(decoded + strlen(decoded), 'g', 300);
+  strcat(decoded, "'</style>");
+  hpar_document *other = hpar_parse_bytes(decoded, strlen(decoded), NULL, NULL);
+  hpar_resource_list *all = hpar_resources_all(other, hpar_document_root(other), NULL);
+  CHECK(all && all->count == 1 && all->resources[0].url.length == 301 &&
+        !memcmp(all->resources[0].url.bytes, "agg", 3));
+  hpar_list_destroy(all);
+  hpar_document_destroy(other);
   hpar_link_list *none = hpar_links_all(document, HPAR_NO_NODE, NULL, NULL);
   CHECK(none && !none->count);
   hpar_list_destroy(none);

@@ -62,6 +62,7 @@ static void end_tags(void) {
   check_sources("<html><head></head><body><p>a</p></body></html>", NULL,
                 "html: <html>, </html>\nhead: <head>, </head>\nbody: <body>, </body>\np: <p>, </p>\n");
   check_sources("<p>a</body>b</BODY ></html >c", NULL, "html: , </html >\nhead: , \nbody: , </BODY >\np: <p>, \n");
+  check_sources("<body><svg><g></body>", NULL, "html: , \nhead: , \nbody: <body>, </body>\nsvg: <svg>, \ng: <g>, \n");
   check_sources("<div><p>a<p>b</div>", "div", "div: <div>, </div>\np: <p>, \np: <p>, \n");
   check_sources("a</p>b</br>", "div", "p: , \nbr: , \n");
   check_sources("<h1>a</h2><h1>b</h1>", "div", "h1: <h1>, </h2>\nh1: <h1>, </h1>\n");

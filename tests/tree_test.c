@@ -259,6 +259,9 @@ static const dat_test own[] = {
     OWN("<table><thead><tr><td><table><tbody></thead><tr>", "div",
         "| <table>\n|   <thead>\n|     <tr>\n|       <td>\n|         <table>\n|           <tbody>\n"
         "|             <tr>\n"),
+    /* a name is before a longer one that begins with it */
+    OWN("<p zz-ab=1 zz-a=2 zz-a0=3>", "div", "| <p>\n|   zz-a=\"2\"\n|   zz-a0=\"3\"\n|   zz-ab=\"1\"\n"),
+    OWN("<p zz-a=1 zz-ab=2 zz-a0=3>", "div", "| <p>\n|   zz-a=\"1\"\n|   zz-a0=\"3\"\n|   zz-ab=\"2\"\n"),
     /* a second body's attributes come in the order in which they were first seen; the first
      * value stays */
     OWN("<body b=1><body a=2 b=3><html c=4><body c=5>", NULL,
@@ -312,6 +315,67 @@ static void quirks(hpar_parser *parser, hpar_document *document) {
   }
 }
 
+/* Returns the name of the parent of the text "y", or "" without the text. */
+static hpar_string parent_of_y(const hpar_document *document) {
+  const hpar_node root = hpar_document_root(document);
+  for (hpar_node node = root; node; node = hpar_node_walk(document, root, node))
+    if (hpar_node_kind(document, node) == HPAR_NODE_TEXT && *hpar_node_data(document, node).bytes == 'y')
+      return hpar_node_name(document, hpar_node_parent(document, node));
+  return (hpar_string){"", 0};
+}
+
+static void check_parent_of_y(hpar_parser *parser, hpar_document *document, const char *text, const char *expected) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .fragment = "div",
+                                .encoding = "utf-8"};
+  const hpar_status status = hpar_parse(parser, &options, text, strlen(text), document, NULL);
+  const hpar_string found = parent_of_y(document);
+  if (!status && found.length == strlen(expected) && !memcmp(found.bytes, expected, found.length)) {
+    passed++;
+    return;
+  }
+  failed++;
+  printf("%s: y is in %.*s, not in %s\n", text, (int)found.length, found.bytes, expected);
+}
+
+/* A special element stops the search for the element that an end tag closes. Those that begin a
+ * scope also stop the search for an open p. */
+static void special_elements(hpar_parser *parser, hpar_document *document) {
+  static const char *const names[] = {"address", "article",  "aside", "blockquote", "button",     "center", "details",
+                                      "dir",     "div",      "dl",    "fieldset",   "figcaption", "figure", "footer",
+                                      "form",    "h1",       "h6",    "header",     "hgroup",     "main",   "menu",
+                                      "nav",     "noscript", "ol",    "pre",        "listing",    "search", "section",
+                                      "summary", "ul",       "p",     "li",         "dd",         "dt",     NULL};
+  static const char *const scopes[] = {"applet",
+                                       "marquee",
+                                       "object",
+                                       "table><td",
+                                       "table><caption",
+                                       "math><mi",
+                                       "math><mo",
+                                       "math><mn",
+                                       "math><ms",
+                                       "math><mtext",
+                                       "svg><foreignObject",
+                                       "svg><desc",
+                                       "svg><title",
+                                       "math><annotation-xml encoding=text/html",
+                                       NULL};
+  char text[100];
+  for (size_t i = 0; names[i]; i++) {
+    snprintf(text, sizeof text, "<x><%s></x>y", names[i]);
+    check_parent_of_y(parser, document, text, names[i]);
+  }
+  for (size_t i = 0; scopes[i]; i++) {
+    const char *last = strrchr(scopes[i], '<') ? strrchr(scopes[i], '<') + 1 : scopes[i];
+    char name[24];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(last, " "), last);
+    snprintf(text, sizeof text, "<x><%s></x>y", scopes[i]);
+    check_parent_of_y(parser, document, text, name);
+    snprintf(text, sizeof text, "<p><%s><b></p>y", scopes[i]); /* </p> makes a p */
+    check_parent_of_y(parser, document, text, "b");
+  }
+}
+
 static void check_errors(hpar_parser *parser, hpar_document *document, const char *text, size_t length,
                          uint64_t expected) {
   const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_errors = 9};
@@ -360,6 +424,7 @@ int main(int count, char **arguments) {
       run(parser, document, __FILE__, i + 1, &own[i], true);
     }
     quirks(parser, document);
+    special_elements(parser, document);
     paragraphs(parser, document);
     unclosed(parser, document);
   }

@@ -246,18 +246,29 @@ static void international_hosts(void) {
   hp_url_close(&url);
 }
 
-static const char *const words[] = {"xn--a", "--", "http://", "https://", "data:", "//",  "/",   "/",        "a",
-                                    "b1",    "-",  "x.org",   "H",        ".",     "..",  "%2e", "%",        "?",
-                                    "#",     ":",  "=",       "'",        " ",     "\t",  "\\",  "\xC3\xA9", "9",
-                                    "0x",    "|",  "com",     "img",      ",",     "&",   "@",   "^",        "[",
-                                    "\x7F",  ";",  "~",       "<p",       "\"",    "ws:", "",    "xn",       "/a/b.c"};
+static const char *const words[] = {
+    "xn--a", "file://h", "x:",   "--",       "http://", "https://", "data:", "//",  "/",   "/",  "a",     "b1",
+    "-",     "x.org",    "H",    ".",        "..",      "%2e",      "%",     "?",   "#",   ":",  "=",     "'",
+    " ",     "\t",       "\\",   "\xC3\xA9", "9",       "0x",       "|",     "com", "img", ",",  "&",     "@",
+    "^",     "[",        "\x7F", ";",        "~",       "<p",       "\"",    "ws:", "",    "xn", "/a/b.c"};
 
-/* A serialised URL parses to itself, and the short ways give what the parser gives. */
+/* Returns whether the origin is that of the URL, which is relative to the base. */
+static bool is_origin_of(const hp_origin *origin, const hp_url *url, const hp_url *base) {
+  const char *host = url->bytes + url->scheme_end + 2, *end = url->bytes + url->authority_end;
+  if (origin->kind == HP_ORIGIN_BASE)
+    return url->authority_end == base->authority_end && !memcmp(url->bytes, base->bytes, base->authority_end);
+  return url->scheme == (origin->secure ? HP_SCHEME_HTTPS : HP_SCHEME_HTTP) &&
+         (size_t)(end - host) >= origin->host.length && !memcmp(host, origin->host.bytes, origin->host.length) &&
+         (host + origin->host.length == end || host[origin->host.length] == ':');
+}
+
+/* A serialised URL parses to itself, and the short ways give what the parser gives. They read
+ * nothing after the input. */
 static void random_urls(void) {
   static const char *const bases[] = {"http://h.example/a/b?q#f", "https://u@h:8/", "ws://h/x/", "file:///d/e",
                                       "foo:/x"};
   random_state seed = {20261122};
-  unsigned plain_count = 0;
+  unsigned plain_count = 0, origins = 0;
   hp_url base = {0}, url = {0}, again = {0};
   for (unsigned i = 0; i < 200000; i++) {
     char text[128] = "";
@@ -267,6 +278,7 @@ static void random_urls(void) {
       memcpy(text + length, word, strlen(word));
       length += strlen(word);
     }
+    strcpy(text + length, i & 1 ? "/" : ":");
     const char *base_text = bases[i % 5];
     CHECK(hp_url_parse(&base, base_text, strlen(base_text), NULL));
     hp_plain_base plain;
@@ -275,13 +287,17 @@ static void random_urls(void) {
     bool is_plain = hp_plain_resolve(&plain, &again, text, length, &result);
     bool fine = hp_url_parse(&url, text, length, &base);
     plain_count += is_plain;
+    const hp_origin origin = hp_plain_origin(&plain, text, length);
+    origins += origin.kind != HP_ORIGIN_UNKNOWN;
+    if (origin.kind != HP_ORIGIN_UNKNOWN && !(CHECK(fine) && CHECK(is_origin_of(&origin, &url, &base))))
+      printf("  origin: %s\n", text);
     if (is_plain && !(CHECK(fine) && CHECK_BYTES(result.bytes, result.length, url.bytes, url.length)))
       printf("  input: %s\n", text);
     if (fine && !(CHECK(hp_url_parse(&again, url.bytes, url.length, NULL)) &&
                   CHECK_BYTES(again.bytes, again.length, url.bytes, url.length)))
       printf("  input: %s\n", text);
   }
-  CHECK(plain_count > 20000);
+  CHECK(plain_count > 20000 && origins > 20000);
   hp_url_close(&base);
   hp_url_close(&url);
   hp_url_close(&again);
