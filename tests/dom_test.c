@@ -125,6 +125,7 @@ static void walking(void) {
   CHECK_EQ(node, HPAR_NO_NODE);
   hpar_node text = hpar_node_first_child(document, find(top, "b"));
   CHECK_EQ(hpar_node_walk(document, text, text), HPAR_NO_NODE);
+  CHECK_EQ(hpar_node_walk(document, text, hpar_node_next(document, top)), HPAR_NO_NODE);
   size_t count = 0;
   for (node = root; node; node = hpar_node_walk(document, root, node)) count++;
   CHECK_EQ(count, 1 + 3 + 8 + 1);
@@ -293,6 +294,9 @@ static void fragments(void) {
   options.fragment = "svg path";
   root = parse_with(&options, "<g/>");
   CHECK_EQ(hpar_node_namespace(document, hpar_node_first_child(document, root)), HPAR_NAMESPACE_SVG);
+  root = parse_with(&options, "<html>a</html>"); /* an element of SVG with this name */
+  CHECK_IS(hpar_node_name(document, hpar_node_first_child(document, root)), "html");
+  CHECK_EQ(hpar_document_html(document), HPAR_NO_NODE);
   options.fragment = "math mi";
   root = parse_with(&options, "<mglyph/><b>");
   CHECK_EQ(hpar_node_namespace(document, hpar_node_first_child(document, root)), HPAR_NAMESPACE_MATHML);
@@ -314,6 +318,14 @@ static void serialising(void) {
   buffer_clear(&out);
   CHECK_EQ(hpar_serialize_tree(document, find(root, "p"), collect, &out), HPAR_OK);
   CHECK_STRING(out.bytes, "| \"<x> &\xC2\xA0\"\n| <br>\n| <script>\n|   \"a<b\"\n| <!-- c -->\n");
+
+  /* A program in Python may change the bytes of a document. */
+  char page[] = "<p>ab";
+  CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, document, NULL), HPAR_OK);
+  page[sizeof page - 2] = (char)0xC2; /* the first byte of U+00A0 */
+  buffer_clear(&out);
+  CHECK_EQ(hpar_serialize_html(document, hpar_document_body(document), 0, collect, &out), HPAR_OK);
+  CHECK_STRING(out.bytes, "<p>a\xC2</p>");
 }
 
 /* Checks that a document has the correct tree after any number of other parses, and keeps it after

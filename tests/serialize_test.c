@@ -266,6 +266,12 @@ static void test_attributes(void) {
   CHECK(hpar_node_attribute_value(m.document, svg, "missing-here").bytes == NULL);
   CHECK(hpar_node_attribute_value(m.document, m.document->root, "href").bytes == NULL);
   close_maker(&m);
+
+  open_maker(&m); /* equal names, which no parse makes */
+  const attribute equal[] = {{atom(&m, "a"), "1"}, {atom(&m, "b"), "1"}, {atom(&m, "a"), "1"}};
+  set_attributes(&m, element(&m, m.document->root, "p"), equal, 3);
+  CHECK_TEXT(tree_of(&m, m.document->root), "| <p>\n|   a=\"1\"\n|   a=\"1\"\n|   b=\"1\"\n");
+  close_maker(&m);
 }
 
 static void test_many_attributes(void) {
@@ -522,6 +528,28 @@ static void test_indentation(void) {
   close_maker(&m);
 }
 
+/* Nodes of a run, whose anchor has no parent before the merger splices the run in. */
+static void test_run(void) {
+  maker m;
+  open_maker(&m);
+  hp_ref anchor, run = element(&m, m.document->root, "body");
+  char *base = base_of(&m);
+  make(&m, HP_NODE_ANCHOR, 0, 0, &anchor);
+  hp_ref first = text_node(&m, anchor, "a"), second = element(&m, anchor, "p"), third = text_node(&m, anchor, "b");
+  CHECK(hp_contains(base, run, run) && !hp_contains(base, run, second));
+  hp_remove(base, second);
+  CHECK_EQ(hp_node_at(base, first)->next, third);
+  hp_remove(base, first);
+  hp_remove(base, third);
+  hp_remove(base, third);
+  CHECK(!hp_node_at(base, anchor)->first && !hp_node_at(base, anchor)->last);
+  hp_append(base, run, second);
+  hp_append(base, second, first);
+  CHECK(hp_contains(base, m.document->root, first));
+  CHECK_TEXT(html_of(&m, m.document->root, false), "<body><p>a</p></body>");
+  close_maker(&m);
+}
+
 static void test_names(void) {
   for (int i = 0; i < HPAR_LOG_KINDS; i++) {
     const char *name = hpar_log_kind_name((hpar_log_kind)i);
@@ -548,6 +576,7 @@ int main(void) {
   test_memory();
   test_voids();
   test_indentation();
+  test_run();
   test_names();
   return check_report();
 }

@@ -100,6 +100,8 @@ static void attributes(void) {
   check_sources("<p ab=1 ab=2 abc=3 abc d>", "div", "p: <p ab=1 ab=2 abc=3 abc d>, , ab=1; abc=3; d=\n");
   check_sources("<svg x x xlinkx xlinkx xlink xlink xlink:href=1>", "div",
                 "svg: <svg x x xlinkx xlinkx xlink xlink xlink:href=1>, , x=; xlinkx=; xlink=; xlink:href=1\n");
+  check_sources("<svg xlinka=1 a=2 xlinka=3 a=4 xlink:href=5>", "div",
+                "svg: <svg xlinka=1 a=2 xlinka=3 a=4 xlink:href=5>, , xlinka=1; a=2; xlink:href=5\n");
   check_sources("<html a=1><body b=2><html c=3><body d=4>", NULL,
                 "html: <html a=1>, , a=1\nhead: , \nbody: <body b=2>, , b=2\n");
   check_sources("<b a=1><p></b>", "div", "b: <b a=1>, </b>, a=1\np: <p>, \nb: , \n");
@@ -111,6 +113,12 @@ static void attributes(void) {
   CHECK(attribute_range(hpar_node_first_child(document, body), 1, &range));
   CHECK_EQ(range.value_start, 15);
   CHECK(!attribute_range(hpar_node_first_child(document, body), 2, &range));
+  /* the last name has as many bytes after its x as U+FFFD has */
+  const char repeated[] = "<p x\0=1 x\0=2 xyzw=3>";
+  CHECK_EQ(hpar_parse(parser, &options, repeated, sizeof repeated - 1, document, NULL), HPAR_OK);
+  body = hpar_node_last_child(document, hpar_node_first_child(document, hpar_document_root(document)));
+  CHECK(attribute_range(hpar_node_first_child(document, body), 1, &range));
+  CHECK_EQ(range.value_start, 18);
 }
 
 static void without_the_option(void) {

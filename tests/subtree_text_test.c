@@ -50,6 +50,7 @@ static void defaults(void) {
   check_text("<table><caption>x</caption><tr><td>a<td> b <th>c<tr><td><td>d</table>e", NULL, "x\na\tb\tc\nd\ne");
   check_text("<table><tr><td><p>a</p><td>b", NULL, "a\nb");
   check_text("<table><tr><td>a<td><br>b", NULL, "a\t\nb");
+  check_text("<table><tr><td>a<tr><td>b</table>c<br>d<p></p><br>e", NULL, "a\nb\nc\nd\n\ne");
   check_text("a <pre> b\n  c\n</pre> d<textarea> e  f </textarea>g", NULL, "a\n b\n  c\nd e  f g");
   check_text("a<svg><title>t</title><style>s</style><script>c</script><text>d</text></svg>", NULL, "atd");
   check_text("<select><optgroup><option>a<option>b</select>c<input value=d><img alt=e>", NULL, "a\nb\nc");
@@ -77,6 +78,8 @@ static void hidden_elements(void) {
       "<summary>g</details>h",
       NULL, "a\nb\nc\nd\ne\nh");
   check_text("<svg><g hidden=''><text>a</text></g><details>b</details></svg>", NULL, "ab");
+  check_text("<details class=x open>a</details><details class=y>b<svg><summary>c</summary></svg><summary>d</details>",
+             NULL, "a\nd");
   hpar_text_options all = {HPAR_TEXT_OPTIONS_INIT, .all_elements = true};
   check_text("<p hidden>a<video>b</video><details>c<summary>d</summary></details><dialog popover>e</dialog>", &all,
              "ab\nc\nd\ne");
@@ -99,6 +102,14 @@ static void options(void) {
   check_text("<title>t</title><script>c</script><p>a<noscript>n</noscript><template>u</template>b", &all, "tc\nanb");
   hpar_text_options keep = {HPAR_TEXT_OPTIONS_INIT, .keep_white_space = true};
   check_text("<p> a  b\n</p><p>c </p> d", &keep, " a  b\nc \n d");
+  hpar_editor *editor;
+  hpar_node none;
+  CHECK_EQ(hpar_document_edit(document, NULL, &editor, NULL), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(editor, "", 0, &none), HPAR_OK);
+  CHECK_EQ(hpar_node_append(editor, hpar_document_body(document), none), HPAR_OK);
+  hpar_document_finish_edit(document);
+  char copy[32];
+  CHECK_EQ(hpar_text_copy(document, hpar_document_root(document), &keep, copy, sizeof copy), 11);
   hpar_text_options joined = {HPAR_TEXT_OPTIONS_INIT, .no_breaks = true};
   check_text("<p> a  b\n</p><p>c<br>d<table><td>e<td>f", &joined, "a b cdef");
   hpar_text_options raw = {HPAR_TEXT_OPTIONS_INIT, true, true, true};
@@ -166,6 +177,43 @@ static void subtrees(void) {
   CHECK_EQ(hpar_text_copy(document, HPAR_NO_NODE, NULL, copy, sizeof copy), 0);
   hpar_node text = hpar_node_first_child(document, hpar_node_first_child(document, list));
   CHECK_EQ(hpar_text_copy(document, text, NULL, copy, sizeof copy), 1);
+
+  const char *others = "<body><textarea> a </textarea><template><p>b<p>c</template>";
+  CHECK_EQ(hpar_parse(parser, NULL, others, strlen(others), document, NULL), HPAR_OK);
+  hpar_node area = hpar_node_first_child(document, hpar_document_body(document));
+  CHECK_EQ(hpar_text_copy(document, area, NULL, copy, sizeof copy), 3);
+  CHECK_BYTES(copy, 3, " a ", 3);
+  hpar_node contents = hpar_node_template_contents(document, hpar_node_next(document, area));
+  CHECK_EQ(hpar_text_copy(document, contents, NULL, copy, sizeof copy), 3);
+  CHECK_BYTES(copy, 3, "b\nc", 3);
+}
+
+/* Texts with character references lie in the memory of the document, here below the input, which is
+ * on the stack. Their last bytes are no whole block. */
+static void texts_below_the_input(void) {
+  char page[] = "<p>a&amp;b  c<p>some words  &lt; others";
+  CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, document, NULL), HPAR_OK);
+  char copy[32];
+  size_t length = hpar_text_copy(document, hpar_document_root(document), NULL, copy, sizeof copy);
+  CHECK_BYTES(copy, length, "a&b c\nsome words < others", 25);
+}
+
+/* The buffer is full when a line break or a separator follows, for one of the lengths. */
+static void full_buffers(void) {
+  enum { BUFFER = 8192 };
+  buffer page = {0}, wanted = {0};
+  for (size_t length = BUFFER - 2; length <= BUFFER + 1; length++) {
+    buffer_clear(&page);
+    buffer_clear(&wanted);
+    buffer_text(&page, "<pre>");
+    for (size_t i = 0; i < length; i++) buffer_byte(&wanted, 'a');
+    buffer_add(&page, wanted.bytes, length);
+    buffer_text(&page, "<br>b</pre><p>c");
+    buffer_text(&wanted, "\nb\nc");
+    check_text(page.bytes, NULL, wanted.bytes);
+  }
+  buffer_free(&page);
+  buffer_free(&wanted);
 }
 
 static void a_sink_that_fails(void) {
@@ -182,6 +230,14 @@ static void a_sink_that_fails(void) {
   calls = 1;
   CHECK_EQ(hpar_parse(parser, NULL, page.bytes, page.length, document, NULL), HPAR_OK);
   CHECK_EQ(hpar_text(document, hpar_document_root(document), &raw, count_down, &calls), HPAR_ERROR_IO);
+  /* a short text and then a long one, which the sink no longer receives */
+  *strchr(page.bytes, ' ') = '<';
+  page.bytes[strlen("along<")] = 'b';
+  page.bytes[strlen("along<b")] = '>';
+  calls = 1;
+  CHECK_EQ(hpar_parse(parser, NULL, page.bytes, page.length, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), &raw, count_down, &calls), HPAR_ERROR_IO);
+  CHECK_EQ(calls, 0);
   buffer_free(&page);
 }
 
@@ -194,6 +250,8 @@ int main(void) {
   sizes();
   white_space();
   subtrees();
+  texts_below_the_input();
+  full_buffers();
   a_sink_that_fails();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

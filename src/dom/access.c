@@ -18,7 +18,6 @@ static hpar_string string_of(const char *bytes, size_t length) {
 }
 
 static hpar_string name_string(const hpar_document *document, hp_atom atom) {
-  if (!atom) return empty;
   hp_name name = hp_atom_name(&document->atoms, atom);
   return string_of(name.bytes, name.length);
 }
@@ -208,7 +207,7 @@ hpar_string hpar_node_attribute_value(const hpar_document *document, hpar_node e
   hp_atom known = hp_known_atom(name, length, hp_name_key_of(name, length));
   for (uint32_t i = 0; i < attributes->count; i++) {
     const hp_attribute *item = &attributes->items[i];
-    if (item->name == known && known) return value_of(document, attributes, item);
+    if (item->name == known) return value_of(document, attributes, item);
     if (known || item->name < HP_KNOWN_ATOMS) continue;
     hp_name other = hp_atom_name(&document->atoms, item->name);
     if (other.length == length && !memcmp(other.bytes, name, length)) return value_of(document, attributes, item);

@@ -191,7 +191,7 @@ void hp_remove(char *base, hp_ref node) {
 
 static bool has_descendants(const hp_node *node) {
   if (node->kind == HPAR_NODE_ELEMENT) return node->first || node->flags & HP_FLAG_TEMPLATE;
-  return node->kind == HPAR_NODE_DOCUMENT || node->kind == HPAR_NODE_FRAGMENT;
+  return hp_can_have_children(node);
 }
 
 //§ concept-tree-host-including-inclusive-ancestor
@@ -206,13 +206,8 @@ bool hp_contains(const char *base, hp_ref node, hp_ref inside) {
 
 void hp_move_children(char *base, hp_ref from, hp_ref to) {
   hp_node *source = hp_node_at(base, from), *target = hp_node_at(base, to);
-  if (!source->first) return;
   for (hp_ref ref = source->first; ref; ref = hp_node_at(base, ref)->next) hp_node_at(base, ref)->parent = to;
-  hp_node_at(base, source->first)->previous = target->last;
-  if (target->last)
-    hp_node_at(base, target->last)->next = source->first;
-  else
-    target->first = source->first;
+  target->first = source->first;
   target->last = source->last;
   source->first = source->last = 0;
 }

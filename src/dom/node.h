@@ -184,7 +184,7 @@ void hp_remove(char *base, hp_ref node);
  * templates. */
 bool hp_contains(const char *base, hp_ref node, hp_ref inside);
 
-/* Appends the children of `from` to those of `to`, in order. The time is linear in their number. */
+/* Moves the children of `from` to `to`, which has none. The time is linear in their number. */
 void hp_move_children(char *base, hp_ref from, hp_ref to);
 
 /* The lock of the deferred values (dom/value.h), and the change that its thread makes. */

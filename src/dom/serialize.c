@@ -253,9 +253,7 @@ static void write_node(output *out, const hpar_document *document, hpar_node nod
       PUT_BETWEEN(out, "", hpar_node_data(document, node), "?>");
       break;
     case HPAR_NODE_DOCTYPE: PUT_BETWEEN(out, "<!DOCTYPE ", hpar_node_name(document, node), ">"); break;
-    case HPAR_NODE_NONE:
-    case HPAR_NODE_DOCUMENT:
-    case HPAR_NODE_FRAGMENT: break;
+    default: break;
   }
 }
 
@@ -321,10 +319,8 @@ static hpar_string designator(hpar_namespace ns) {
     case HPAR_NAMESPACE_XLINK: return (hpar_string){"xlink", 5};
     case HPAR_NAMESPACE_XML: return (hpar_string){"xml", 3};
     case HPAR_NAMESPACE_XMLNS: return (hpar_string){"xmlns", 5};
-    case HPAR_NAMESPACE_NONE:
-    case HPAR_NAMESPACE_HTML: break;
+    default: return (hpar_string){"", 0};
   }
-  return (hpar_string){"", 0};
 }
 
 static void write_name(output *out, hpar_string prefix, hpar_string local_name) {
@@ -432,8 +428,7 @@ static void write_tree_node(output *out, const hpar_document *document, hpar_nod
       PUT_BETWEEN(out, "", hpar_node_data(document, node), "?>\n");
       break;
     case HPAR_NODE_DOCTYPE: write_tree_doctype(out, document, node); break;
-    case HPAR_NODE_NONE:
-    case HPAR_NODE_DOCUMENT: break;
+    default: break; /* a walk neither enters the document nor leaves the tree */
   }
 }
 

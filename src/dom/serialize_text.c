@@ -327,7 +327,7 @@ static void write_below(writer *w, const char *base, hp_ref top) {
       }
       if (node->next) break;
       ref = hp_parent_of(base, node);
-      if (!ref || ref == top) return;
+      if (ref == top) return;
       node = hp_node_at(base, ref);
       leave(w, hp_text_class(node));
     }
