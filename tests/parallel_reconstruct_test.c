@@ -48,6 +48,13 @@ static const compare_marked pages[] = {
     {"foster parenting", "<!doctype html><div><b></div>|<div><table>x<tr><td>y</table>z</div>", false},
     {"a template", "<!doctype html><template><div><b></div></template>|<div>x</div>", false},
     {"plaintext", "<!doctype html><div><b></div>|<div><p>x<plaintext>y", true},
+    {"a form without text", "<!doctype html><div><b></div>|<div><form><div></div></form>x</div>y", true},
+    {"raw text of other elements",
+     "<!doctype html><div><b></div>|<div><title>a</title><iframe>b</iframe><noembed>c</noembed><noframes>d</noframes>"
+     "<script>e</script><p>x</p></div>y",
+     true},
+    {"in svg", "<!doctype html><svg><desc><p><b></p></desc>|<desc>x</desc></svg>y", false},
+    {"white space after a false end of a table part", "<!doctype html><div><b></div>|</tbody> <!--x-->y", false},
     {"in a template", "<!doctype html><template><div><b></div>|<div></div>x<p>y", false},
 };
 
@@ -62,6 +69,13 @@ static const compare_composed composed_pages[] = {
     {"an ark beyond its room", "<!doctype html><div><b><b><b></div>|<div><div>|<b>x</b></div></div>y", true, 0},
     {"an ark with own elements", "<!doctype html><div><b><b></div>|<div><b>x|<b>y</b></b></div>z", false, 0},
     {"a misnested left log", "<!doctype html><div><b></div>|x<div><h1><h2>|<p>y</p></h2></div>z", false, 0},
+    {"a misnested left log and a fostered right log",
+     "<!doctype html><div><b></div>|x<div><h1><h2>|<div><table>y<tr><td>z</table></div></h2></div>w", false, 0},
+    {"markers that remain",
+     "<!doctype html><p>x|<div><table><td><object></table>|<span><table><td><object></table></span></div>y", true, 0},
+    {"a token before which a line feed may follow", "<!doctype html><p>x|<table><tr><td>y</td>|<pre>\nz</pre></table>w",
+     true, 21},
+    {"the same with a listing", "<!doctype html><p>x|<table><tr><td>y</td>|<listing>\nz</listing></table>w", true, 29},
     {"a misnested right log", "<!doctype html><div><b></div>|<div><p>x</p>|<p>y<h1><h2></h2></div>z", true, 23},
 };
 
@@ -161,12 +175,52 @@ static void random_pages(void) {
   }
 }
 
+/* With scripting, noscript has raw text. */
+static void raw_noscript(void) {
+  static const char page[] = "<!doctype html><div><b></div><div><noscript>x</noscript><p>y</p></div>z";
+  uint64_t cut = (uint64_t)(strstr(page, "<div><noscript") - page);
+  compare_case document = {page, sizeof page - 1, NULL, true, "utf-8"};
+  compare_how how = {.cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
+  CHECK(compare_expect(&with, &document, 0));
+  compare_check(&with, &how);
+  CHECK_EQ(with.got_stats.chunks_clean, 1);
+}
+
+/* With a limit of depth, the clones might exceed it. The merger then parses the run again. */
+static void limited_depth(void) {
+  static const char page[] = "<!doctype html><div><b></div><div>x</div><p>y";
+  uint64_t cut = (uint64_t)(strstr(page, "<div>x") - page);
+  hpar_study study = {HPAR_STUDY_INIT, .cuts = &cut, .cut_count = 1};
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2, .encoding = "utf-8",
+                          .study = &study};
+  options.parallel.executor = HPAR_EXECUTOR_INLINE;
+  for (size_t depth = 0; depth <= 6; depth++) {
+    static buffer expected, got;
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    buffer_clear(&expected);
+    buffer_clear(&got);
+    options.limits.depth = depth;
+    hpar_options sequential = options;
+    sequential.mode = HPAR_MODE_SEQUENTIAL;
+    sequential.study = NULL;
+    hpar_status status = hpar_parse(with.parser, &sequential, page, sizeof page - 1, with.document, NULL);
+    CHECK_EQ(status, depth && depth < 4 ? HPAR_LIMIT_DEPTH : HPAR_OK);
+    CHECK(compare_dump(with.document, &expected));
+    CHECK_EQ(hpar_study_parse(with.parser, &options, page, sizeof page - 1, with.document, &stats), status);
+    CHECK(compare_dump(with.document, &got));
+    CHECK_BYTES(got.bytes, got.length, expected.bytes, expected.length);
+    CHECK_EQ(stats.chunks_clean, !depth);
+  }
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   if (!compare_open(&with)) return 1;
   compare_watch();
   compare_check_marked(&with, pages, sizeof pages / sizeof *pages);
   compare_check_composed(&with, composed_pages, sizeof composed_pages / sizeof *composed_pages);
+  raw_noscript();
+  limited_depth();
   random_pages();
   compare_close(&with);
   return check_report();

@@ -94,14 +94,13 @@ static bool reconstructs(const hp_builder *b, const hp_node *node) {
   return hp_questions_of(b, &tag) & 1u << HP_ASSUME_FORMATTING_CLEAN;
 }
 
-/* Returns whether content of the node may reconstruct formatting elements of the outer context.
+/* Returns whether children of the node may reconstruct formatting elements of the outer context.
  * Text of raw text elements and the parts of tables do not, and cells begin with a marker.
  * Requires: the node itself does not. */
 static bool has_content(const hp_node *node) {
   if (node->kind != HPAR_NODE_ELEMENT || !node->first) return false;
   switch (node->name) {
-    case HP_ANY_METADATA:
-    case HP_ANY(TABLE, TEXTAREA, IFRAME, NOEMBED, NOSCRIPT): return false;
+    case HP_ANY(TABLE, TEXTAREA, IFRAME, NOEMBED, NOSCRIPT, NOFRAMES, SCRIPT, STYLE, TITLE): return false;
     default: return true;
   }
 }
@@ -146,7 +145,7 @@ bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   bool marker;
   if (!s->anchor || hp_takes_slowly(b) || b->stack.max_depth != UINT32_MAX) return false;
   if (hp_has_selectedcontent(b)) return false;
-  if (!hp_is_content_mode(b->mode) || s->assumes.base_mode != HP_IN_BODY || hp_foster_parents(b)) return false;
+  if (!hp_is_content_mode(b->mode) || s->assumes.base_mode != HP_IN_BODY) return false;
   if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML ||
       HP_LIST(find)(b, HP_ATOM_NOBR, &marker))
     return false;
@@ -176,10 +175,10 @@ static hp_ref parent_in_run(const run_walk *w, hp_ref ref) {
 /* Returns whether the last entry of the list is closed. */
 static bool is_unclean(const hp_builder *b) { return b->formatting.count && !is_last_clean(b); }
 
-/* Returns whether the run of the segment reconstructs formatting elements here. */
+/* Returns whether the run of the segment reconstructs formatting elements here. Then it has an
+ * anchor, because hp_can_reconstruct is true. */
 static bool must_reconstruct(const hp_builder *b, const hp_segment *s) {
-  return s->assumes.questions >> HP_ASSUME_FORMATTING_CLEAN & 1 && s->anchor && is_unclean(b) &&
-         hp_is_content_mode(b->mode);
+  return s->assumes.questions >> HP_ASSUME_FORMATTING_CLEAN & 1 && is_unclean(b) && hp_is_content_mode(b->mode);
 }
 
 /* Reconstructs the formatting elements in the current node, before its child `first`. Moves that

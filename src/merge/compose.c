@@ -70,8 +70,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
   hp_outer_context *outer = &c->worker->outer;
   hp_builder *b = &c->worker->engine.builder;
   hp_disposition disposition = HP_DISPOSITION_LOCAL;
-  bool is_outer = b->stack.depth == 0 || begins_doubtful_form(c, t);
-  if (is_outer || (ends == HP_ENDS_SPLIT && t->name == HP_ATOM_TR)) { // NOLINT: in this order
+  if (begins_doubtful_form(c, t) || (ends == HP_ENDS_SPLIT && t->name == HP_ATOM_TR)) {
     disposition = HP_DISPOSITION_DEFER;
   } else if (ends == HP_ENDS_SPLIT) {
     if (can_run_first_half(b)) hp_speculative_prepare(b, t);
@@ -92,7 +91,7 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
   }
   c->level->tokens++;
   hp_outer_check_mode(outer, b);
-  return !hp_outer_is_poisoned(outer) || end_composition(c, HP_ENDS_HAZARD);
+  return hp_outer_is_poisoned(outer) ? end_composition(c, HP_ENDS_HAZARD) : true;
 }
 
 /* Returns whether the merger can repair the run of the composed segment as well as those of its
@@ -127,11 +126,10 @@ static bool check_segment(hp_composer *c, const hp_segment *s) {
 
 bool hp_compose_chunk(hp_composer *c, hp_chunk_result *right) {
   hp_builder *b = &c->worker->engine.builder;
-  if (!c->left) return false;
   for (;;) {
     const hp_segment *s = next_segment(right);
-    if (!s) return hp_is_composed(right) || end_composition(c, HP_ENDS_CLEAN);
-    if (b->stack.depth == 0 || s->start != c->position || !check_segment(c, s))
+    if (!s && hp_is_composed(right)) return true;
+    if (!s || b->stack.depth == 0 || s->start != c->position || !check_segment(c, s))
       return end_composition(c, HP_ENDS_CLEAN);
     b->flags.prepared = false;
     hp_adopt_segment(b, &right->log, right->taken++);

@@ -80,7 +80,7 @@ static bool reject_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_
 /* Returns whether all assumptions of the segment hold here. */
 static bool check_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   hp_assumption failed = first_wrong_assumption(&m->engine->builder, s);
-  return failed == HP_ASSUMPTION_KINDS || reject_segment(m, chunk, s, failed);
+  return failed == HP_ASSUMPTION_KINDS ? true : reject_segment(m, chunk, s, failed);
 }
 
 /* Builds a deferred token of the log. The worker's memory holds its attributes. The tokenizer is
@@ -146,7 +146,6 @@ static void count_outcome(hp_merge_counters *counters, const hp_chunk_result *ch
 
 bool hp_merger_count_composed(hp_merger *m, const hp_chunk_result *chunk) {
   if (!hp_is_composed(chunk) || chunk->cut_short || m->merged_to < chunk->limit) return false;
-  if (m->notes || m->finder || judges_chunks(m)) return false;
   hp_merge_counters *counters = m->counters;
   if (m->judge) m->judge->classify(m, chunk, chunk->hypotheses[0].first);
   count_outcome(counters, chunk);
@@ -229,7 +228,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_
   const hp_log *log = &chunk->log;
   hp_engine *engine = m->engine;
   bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
-  const hp_token *token = ends_with_token || s->raw_name ? &log->tokens[s->token] : NULL;
+  const hp_token *token = ends_with_token ? &log->tokens[s->token] : NULL;
   m->is_rescued = false;
   if (m->is_observed)
     splice_observed(m, chunk);
@@ -254,8 +253,7 @@ static bool reparse_to_segment(hp_merger *m, const hp_chunk_result *chunk, const
   if (!reparse_until(m, s->start)) return false;
   if (m->done || m->segment == chunk->hypotheses[m->hypothesis].segment) return true;
   const hp_segment *before = s - 1;
-  if (before->ends == HP_ENDS_SPLIT && before->end == s->start && position(m) == s->start && is_at_boundary(m))
-    run_first_half(m, &chunk->log.tokens[before->token]);
+  if (before->ends == HP_ENDS_SPLIT && position(m) == s->start) run_first_half(m, &chunk->log.tokens[before->token]);
   return true;
 }
 
@@ -271,7 +269,7 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_result *chunk) {
   hp_engine *engine = m->engine;
   uint32_t first = m->segment, end = chunk->hypotheses[m->hypothesis].end;
   const hp_segment *s = &log->segments[first];
-  for (; m->segment < end && is_token_only(s) && position(m) == s->start && is_at_boundary(m) && !m->done; s++) {
+  for (; m->segment < end && is_token_only(s) && position(m) == s->start && is_at_boundary(m); s++) {
     engine->builder.flags.prepared = false;
     replay(m, &log->tokens[s->token]);
     m->segment++;
@@ -290,7 +288,7 @@ static bool merge_segments(hp_merger *m, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
   /* A segment without nodes may have parse errors. */
   bool goes_singly = judges_chunks(m) || hp_observed_errors(&m->engine->builder);
-  for (; m->segment < chunk->hypotheses[m->hypothesis].end && !m->done; m->segment++) {
+  for (; m->segment < chunk->hypotheses[m->hypothesis].end; m->segment++) {
     if (!goes_singly) build_deferred_tokens(m, chunk);
     if (m->done || m->segment == chunk->hypotheses[m->hypothesis].end) break;
     const hp_segment *s = &log->segments[m->segment];

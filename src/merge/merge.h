@@ -50,7 +50,7 @@ typedef struct hp_composer {
 HP_SHARED bool hp_compose_begin(hp_composer *composer, const hp_request *request, hp_chunk_result *left,
                                 const hp_chunk_result *right);
 /* Composes the next chunk. Returns true if its whole log became part of the left log and the
- * composition continues. */
+ * composition continues. Otherwise the composition has ended. */
 HP_SHARED bool hp_compose_chunk(hp_composer *composer, hp_chunk_result *right);
 /* Ends the composition, unless it has ended. */
 HP_SHARED void hp_compose_end(hp_composer *composer);
@@ -180,7 +180,8 @@ bool hp_merger_parse_until(hp_merger *merger, uint32_t offset);
 /* Merges the log of a chunk. Returns as above. */
 bool hp_merger_merge_chunk(hp_merger *merger, const hp_chunk_result *chunk);
 /* Counts a chunk whose log is wholly in the last merged log. Returns false if the merger has not
- * merged that part of the log, or observes each chunk. The caller then merges the chunk. */
+ * merged that part of the log: the caller then merges the chunk. Requires: no trace, no finder and
+ * no judge of chunks. */
 bool hp_merger_count_composed(hp_merger *merger, const hp_chunk_result *chunk);
 /* Counts chunks that the last token of the input contains. */
 void hp_merger_count_passed(hp_merger *merger, uint64_t chunks);

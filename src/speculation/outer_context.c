@@ -27,7 +27,6 @@ static void log_assumption(hp_builder *b, hp_assumption question, hp_atom name) 
         case HP_ATOM_SELECT: s->assumes.in_scope |= HP_SCOPE_SELECT; return;
         case HP_ATOM_BUTTON: s->assumes.in_scope |= HP_SCOPE_BUTTON; return;
         case HP_ATOM_NOBR: s->assumes.in_scope |= HP_SCOPE_NOBR; return;
-        case HP_ATOM_RUBY: s->assumes.in_scope |= HP_SCOPE_RUBY; return;
         case HP_ATOM_OPTION: s->assumes.in_scope |= HP_SCOPE_OPTION; return;
         case HP_ATOM_OPTGROUP: s->assumes.in_scope |= HP_SCOPE_OPTGROUP; return;
         default: poison(b); return;

@@ -436,7 +436,6 @@ static inline const hp_speculative_state *hp_read_speculative(const hp_builder *
 
 /* The next token's first line feed is ignored. */
 static inline bool hp_ignores_lf(const hp_builder *b) { return b->flags.ignore_lf; }
-static inline bool hp_foster_parents(const hp_builder *b) { return b->flags.foster_parenting; }
 static inline bool hp_takes_slowly(const hp_builder *b) { return b->flags.takes_slowly; }
 /* Errors, source offsets or a listener are requested. */
 static inline bool hp_builds_specially(const hp_builder *b) { return b->flags.is_special; }
