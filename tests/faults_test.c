@@ -27,6 +27,7 @@ typedef enum way {
   OFTEN,
   KEPT = OFTEN,
   INSPECTED,
+  BY_RANGE,
   TREE,
   EXACT,
   HPAR2013,
@@ -65,6 +66,7 @@ static hpar_options options_of(way which) {
   study.checkpoint_bytes = 1;
   switch (which) {
     case INSPECTED: study.inspect = true; break;
+    case BY_RANGE: options.parallel.chunk_size = 0; break;
     case TREE: study.merge = HPAR_MERGE_TREE; break;
     case EXACT: study.cut_policy = "exact"; break;
     case HPAR2013: study.strategy = "hpar2013"; break;

@@ -66,9 +66,25 @@ static void check_any_length(void) {
   }
 }
 
+/* Places and parts at the very end of the text, and beyond it. */
+static void check_end(void) {
+  buffer text = {0};
+  append(&text, "<p>", 256 * 30);
+  hp_cost_estimate estimate = estimate_of(&text);
+  uint64_t whole = hp_cost_until(&estimate, text.length);
+  CHECK(whole > 0);
+  CHECK_EQ(hp_cost_until(&estimate, SIZE_MAX / 2), whole);
+  CHECK_EQ(hp_cost_place(&estimate, whole, whole), text.length); /* where the last sample ends */
+  CHECK_EQ(hp_find_cut(&hp_smart_cuts, text.bytes, text.length, text.length), text.length);
+  CHECK_EQ(hp_chunk_size(SIZE_MAX / 2, 2), 128 << 10);
+  CHECK_EQ(hp_chunk_size(0, 2), 16 << 10);
+  buffer_free(&text);
+}
+
 int main(void) {
   check_equal_text();
   check_uneven_text();
   check_any_length();
+  check_end();
   return check_report();
 }

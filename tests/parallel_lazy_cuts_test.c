@@ -58,6 +58,47 @@ static void check_parse(const buffer *text) {
   }
 }
 
+/* Most chunks end within long lists, so that threads without work compose the logs of neighbours
+ * while the merger is behind them. */
+static void check_compositions(void) {
+  static buffer text;
+  buffer_clear(&text);
+  for (unsigned i = 0; text.length < 600000; i++) {
+    buffer_text(&text, "<section><ul>");
+    for (unsigned k = 0; k < 700; k++) buffer_format(&text, "<li>%u<p>text</p><!-- %u -->", k, i);
+    buffer_text(&text, "</ul></section>\n");
+  }
+  compare_case document = {text.bytes, text.length, NULL, false, "utf-8"};
+  CHECK(compare_expect(&with, &document, 0));
+  for (unsigned i = 0; i < 20; i++) {
+    compare_how how = {.threads = i % 2 ? 8 : 3};
+    compare_check(&with, &how);
+  }
+  buffer_free(&text);
+}
+
+static size_t cut_before_p(const char *text, size_t length, size_t from, void *context) {
+  (void)context;
+  for (; from + 1 < length; from++)
+    if (text[from] == '<' && text[from + 1] == 'p') return from;
+  return length;
+}
+
+/* The other strategies, ways to cut, and executors, without a given size of chunks. */
+static void check_other_ways(const buffer *text) {
+  static const hpar_cut_policy own = {HPAR_CUT_POLICY_INIT, .cut = cut_before_p};
+  const compare_how ways[] = {{.threads = 4, .executor = HPAR_EXECUTOR_INLINE},
+                              {.threads = 4, .cut = "exact"},
+                              {.threads = 4, .own_cut_policy = &own}};
+  compare_case document = {text->bytes, text->length, NULL, false, "utf-8"};
+  CHECK(compare_expect(&with, &document, 0));
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) compare_check(&with, &ways[i]);
+  for (size_t i = 0; hpar_strategy_name(i); i++) {
+    compare_how how = {.threads = 4, .strategy = hpar_strategy_name(i)};
+    compare_check(&with, &how);
+  }
+}
+
 /* Writes regions of one unit each. */
 static void write_regions(random_state *random, size_t bytes, size_t region, buffer *to) {
   buffer_clear(to);
@@ -81,7 +122,9 @@ int main(void) {
     for (unsigned i = 0; i < 1 + PARSED_TEXTS * (compare_full() ? 100 : compare_scale()) / 100; i++) {
       write_regions(&random, PARSED_BYTES, (size_t)1 << (6 + i % 11), &text);
       check_parse(&text);
+      if (i % 4 == 0) check_other_ways(&text);
     }
+    check_compositions();
     compare_close(&with);
   }
   buffer_free(&text);

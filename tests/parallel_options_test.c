@@ -426,6 +426,36 @@ static void errors(void) {
   }
 }
 
+static void count_event(const hpar_resource *resource, hpar_resource_event event, void *context) {
+  (void)resource, (void)event;
+  ++*(unsigned *)context;
+}
+
+/* Limits that the page does not reach, on threads that share the chunks, and chunks that are longer
+ * than any text. */
+static void extremes(void) {
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 4};
+  options.limits.nodes = UINT64_MAX / 2;
+  options.limits.depth = SIZE_MAX / 2;
+  CHECK_EQ(parse(&options, page.bytes, page.length, NULL), HPAR_OK);
+  CHECK(equal());
+  for (int finds = 0; finds < 2; finds++) {
+    unsigned found = 0;
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    options = (hpar_options){HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2};
+    options.parallel.chunk_size = SIZE_MAX;
+    if (finds) options.resources = (hpar_resource_options){.callback = count_event, .context = &found};
+    CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+    for (size_t at = 0; at < page.length; at += 50000)
+      CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, page.length - at < 50000 ? page.length - at : 50000), HPAR_OK);
+    CHECK_EQ(hpar_study_finish(parser, &stats), HPAR_OK);
+    buffer_clear(&got);
+    CHECK(compare_dump(document, &got));
+    CHECK(equal());
+    CHECK_EQ(stats.chunks, 0);
+  }
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   make_page();
@@ -458,6 +488,7 @@ int main(void) {
   copies();
   source_offsets();
   errors();
+  extremes();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   buffer_free(&page);

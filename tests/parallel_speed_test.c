@@ -2,6 +2,7 @@
  * such threads: each chunk is claimed once, faster threads get and take more, and the tree is the
  * sequential one. The affinity of the process and its clock decide nothing here. */
 
+#include "base/memory.h"
 #include "check.h"
 #include "drivers/parallel/chunk_queue.h"
 #include "drivers/parallel/team.h"
@@ -12,6 +13,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 8, CHUNKS = 500, ROUNDS = 200, TEXT_BYTES = 300000, CHUNK_BYTES = 4096 };
@@ -210,7 +212,164 @@ static void check_measured(void) {
   queue.ranges.of_thread[0].jobs = JOBS;
   hp_speed_set(&job);
   for (unsigned t = 0; t < 3; t++) CHECK_EQ(queue.ranges.of_thread[t].speed, speeds[t]);
+  static const uint32_t similar[] = {1000, 900, 800}, distant[] = {100000, 1, 50000};
+  for (unsigned t = 0; t < 3; t++) queue.ranges.of_thread[t].measured = similar[t];
+  hp_speed_set(&job);
+  for (unsigned t = 0; t < 3; t++) CHECK_EQ(queue.ranges.of_thread[t].speed, speeds[t]);
+  for (unsigned t = 0; t < 3; t++) queue.ranges.of_thread[t].measured = distant[t];
+  hp_speed_set(&job);
+  CHECK_EQ(queue.ranges.of_thread[0].speed, HP_FULL_SPEED);
+  CHECK_EQ(queue.ranges.of_thread[1].speed, 32); /* not slower than that */
+  CHECK_EQ(queue.ranges.of_thread[2].speed, HP_FULL_SPEED / 2);
   hp_work_ranges_close(&queue.ranges);
+}
+
+/* Places that do not fit the word of a range, because another thread reads both while they change,
+ * only mislead the thief. */
+static void check_places(void) {
+  hp_work_ranges ranges = {0};
+  if (!CHECK_EQ(hp_work_ranges_open(&ranges, 3), HPAR_OK)) return;
+  hp_work_range_set(&ranges, 0, 1, 1);
+  hp_work_range_set(&ranges, 2, 12, 12);
+  hp_work_range_reach(&ranges, 1, 1, 1); /* the thread has claimed ten of eleven */
+  hp_work_range_set(&ranges, 1, 11, 12);
+  CHECK_EQ(hp_work_range_claim(&ranges, 0, 1), 11);
+  CHECK_EQ(left_of(&ranges, 1), 0);
+  hp_work_range_set(&ranges, 0, 1, 1);
+  hp_work_range_set(&ranges, 1, 11, 31);
+  hp_work_range_reach(&ranges, 1, 50, 1);
+  uint32_t chunk = hp_work_range_claim(&ranges, 0, 2);
+  CHECK(chunk > 11 && chunk < 31);
+  CHECK_EQ(left_of(&ranges, 1), chunk - 11);
+  /* a chunk that takes longer than the field can say */
+  hp_work_range_reach(&ranges, 2, 60, 1);
+  hp_work_range_reach(&ranges, 2, 61, UINT64_C(1) << 40);
+  CHECK_EQ(atomic_load(&ranges.of_thread[2].chunk_time), UINT32_MAX);
+  hp_work_range_set(&ranges, 2, 5, 9);
+  CHECK_EQ(hp_work_range_limit(&ranges, 2, 4), 9);
+  CHECK_EQ(hp_work_range_limit(&ranges, 2, 2), 3); /* the next chunk is not the thread's */
+  CHECK(!hp_work_range_take(&ranges, 2, 9, 0) && !hp_work_range_take(&ranges, 2, 5, 0));
+  CHECK_EQ(left_of(&ranges, 2), 4);
+  CHECK(hp_work_range_take(&ranges, 2, 7, 0));
+  CHECK_EQ(left_of(&ranges, 2), 2);
+  CHECK_EQ(left_of(&ranges, 0), 1); /* without the claimed one */
+  hp_work_ranges_close(&ranges);
+}
+
+/* What a job tells about the speed of its threads. Times that are too short, work that is too
+ * little, and speeds that are too high do not count. */
+static void check_measurement(void) {
+  static hp_team team;
+  static hp_worker worker;
+  static hp_parallel_counters counters;
+  static hp_crew crew;
+  hp_worker *workers[] = {&worker, &worker};
+  hp_job *job = &team.job;
+  buffer text = {0};
+  while (text.length < 700000) buffer_text(&text, "<<<<<<<<");
+  team = (hp_team){.crew = &crew, .workers = workers};
+  *job = (hp_job){.team = &team, .queue = &team.queue, .counters = &counters, .division.threads = 2};
+  hp_estimate_cost(&team.work, text.bytes, text.length);
+  hp_chunk_queue_reset(&team.queue);
+  if (!CHECK_EQ(hp_work_ranges_open(&team.queue.ranges, 2), HPAR_OK)) return;
+  const uint32_t half = (uint32_t)text.length / 2, end = (uint32_t)text.length;
+  for (unsigned t = 0; t < 2; t++) {
+    hp_chunk *chunk = hp_chunk_queue_append(&team.queue, t ? half : 0, t ? end : half);
+    if (!CHECK(chunk)) return;
+    atomic_store(&chunk->owner, (uint16_t)(t + 1));
+    hp_chunk_queue_publish(&team.queue);
+  }
+  const hp_work_range *range = team.queue.ranges.of_thread;
+  hp_speed_measure(job); /* without an estimate */
+  CHECK_EQ(range[0].jobs + range[1].jobs, 0);
+  atomic_store(&job->shared.is_estimated, true);
+  job->times.busy_ns = job->times.wait_ns = 5000000; /* the merger has only waited */
+  worker.nanoseconds = 1000;
+  hp_speed_measure(job);
+  CHECK_EQ(range[0].jobs + range[1].jobs, 0);
+  job->times.wait_ns = 1000000;
+  job->times.busy_ns = 5000000;
+  worker.nanoseconds = 3000000;
+  hp_speed_measure(job);
+  CHECK_EQ(range[0].jobs, 1);
+  CHECK_EQ(range[1].jobs, 1);
+  const uint64_t work = hp_cost_until(&team.work, half);
+  CHECK_EQ(range[0].measured, work * 1024 / 4000000);
+  CHECK_EQ(range[1].measured, (hp_cost_until(&team.work, end) - work) * 1024 / 3000000);
+  hp_chunk_at(&team.queue, 0)->limit = end; /* the whole text in a microsecond */
+  worker.nanoseconds = 100;
+  job->times.busy_ns = job->times.wait_ns + 1024;
+  hp_speed_measure(job);
+  CHECK_EQ(range[0].jobs, 1);
+  hp_chunk_queue_close(&team.queue);
+  buffer_free(&text);
+}
+
+/* A text without a length, or a thread without a measured speed, does not reduce the threads. */
+static void check_unknown_speed(void) {
+  static hp_team team;
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = 3, .bind = true};
+  if (!CHECK_EQ(hp_work_ranges_open(&team.queue.ranges, 3), HPAR_OK)) return;
+  CHECK_EQ(hp_speed_threads(&team, &executor, "", 0, 3), 3);
+  team.queue.ranges.of_thread[0].jobs = 100;
+  CHECK_EQ(hp_speed_threads(&team, &executor, "<p>", 3, 3), 3);
+  hp_work_ranges_close(&team.queue.ranges);
+  const hp_parallel_config fits = {.fits_threads_to_input = true};
+  CHECK_EQ(hp_useful_threads(&fits, 1000), 2);
+  CHECK_EQ(hp_useful_threads(&fits, 640 << 10), 10);
+  CHECK_EQ(hp_useful_threads(&fits, SIZE_MAX / 2), HPAR_MAX_THREADS);
+}
+
+/* With many threads, each range is longer than the one before by the time of a merge. Slow threads
+ * at the beginning have empty ranges. */
+static void check_stagger(void) {
+  enum { MANY = 32 };
+  hp_chunk_queue queue = {0};
+  buffer text = {0};
+  while (text.length < 2 * TEXT_BYTES) buffer_text(&text, "<p>text</p>");
+  const hp_lazy_cuts cuts = {text.bytes, text.length, CHUNK_BYTES, &hp_smart_cuts};
+  for (int lazy = 1; lazy >= 0; lazy--) {
+    hp_chunk_queue_reset(&queue);
+    queue.by_range = true;
+    if (lazy) {
+      hp_memory_fail_once(0);
+      CHECK(!hp_chunk_queue_divide(&queue, &cuts));
+      hp_memory_fail_once(UINT64_MAX);
+      CHECK(hp_chunk_queue_divide(&queue, &cuts));
+    }
+    for (uint32_t at = 0; !lazy && at < text.length; at += CHUNK_BYTES) {
+      CHECK(hp_chunk_queue_append(&queue, at, at + CHUNK_BYTES));
+      hp_chunk_queue_publish(&queue);
+    }
+    if (!CHECK_EQ(hp_work_ranges_open(&queue.ranges, MANY), HPAR_OK)) break;
+    for (unsigned t = 0; t < MANY / 2; t++) queue.ranges.of_thread[t].capacity = 1;
+    hp_chunk_queue_share(&queue, NULL, text.length);
+    CHECK_EQ(queue.is_staggered, lazy);
+    uint32_t sum = 0;
+    for (unsigned t = 0; t < MANY; t++) sum += left_of(&queue.ranges, t);
+    CHECK_EQ(sum, hp_published_chunks(&queue) - 1);
+    CHECK(left_of(&queue.ranges, MANY / 2 - 1) <= 1);
+    CHECK_EQ(hp_chunk_before(&queue, 0), 0);
+  }
+  hp_chunk_queue_close(&queue);
+  buffer_free(&text);
+}
+
+/* A text that is shorter than the distance of two samples has no part for the second thread. */
+static void check_short_text(void) {
+  hp_chunk_queue queue = {0};
+  static const char text[] = "<p>text</p><p>text</p><p>text</p><p>text</p><p>text</p>";
+  const hp_lazy_cuts cuts = {text, sizeof text - 1, 16, &hp_smart_cuts};
+  hp_cost_estimate work;
+  hp_estimate_cost(&work, text, sizeof text - 1);
+  hp_chunk_queue_reset(&queue);
+  queue.by_range = true;
+  if (CHECK_EQ(hp_work_ranges_open(&queue.ranges, 2), HPAR_OK) && CHECK(hp_chunk_queue_divide(&queue, &cuts))) {
+    hp_chunk_queue_give_all(&queue);
+    CHECK_EQ(hp_chunk_queue_take_part(&queue, &work), 0);
+    CHECK_EQ(left_of(&queue.ranges, 0), hp_lazy_chunks(&cuts) - 1);
+  }
+  hp_chunk_queue_close(&queue);
 }
 
 /* The second thread takes the end of the merger's range, where its share of the work begins. */
@@ -313,7 +472,8 @@ static void check_parses(random_state *random) {
   for (int i = 0; i < TEXTS; i++) {
     hpar_document_clear(parallel); /* a late thread reads the text until then */
     buffer_clear(&text);
-    while (text.length < (i % 2 ? TEXT_BYTES : TEXT_BYTES / 4)) buffer_text(&text, RANDOM_OF(random, units));
+    static const size_t lengths[] = {TEXT_BYTES / 4, TEXT_BYTES, 2 * TEXT_BYTES / 3};
+    while (text.length < lengths[i % 3]) buffer_text(&text, RANDOM_OF(random, units));
     hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
     CHECK_EQ(hpar_parse(parser, &options, text.bytes, text.length, sequential, NULL), HPAR_OK);
     buffer_clear(&expected);
@@ -335,7 +495,27 @@ static void check_parses(random_state *random) {
   buffer_free(&got);
 }
 
+/* A process reads the capacities once. With these, two threads save time, but a third one does not,
+ * and then not even a second one. */
+static void check_others(void) {
+  static const char *const capacities[] = {"16,1024,16,1024,16,1024,16,1024", "1024,16,16,16,16,16,16,16"};
+  for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child) {
+      random_state random = {22};
+      setenv("HPAR_CPU_CAPACITY", capacities[i], 1);
+      check_parses(&random);
+      exit(check_failed != 0);
+    }
+    int status = -1;
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+  }
+}
+
 int main(void) {
+  if (compare_possible()) check_others();
   setenv("HPAR_CPU_CAPACITY", "300,1024,40,700,1024,512,1,90", 1);
   random_state random = {22};
   check_sources();
@@ -351,6 +531,11 @@ int main(void) {
   check_threads();
   check_measured();
   check_taken_part();
+  check_places();
+  check_measurement();
+  check_unknown_speed();
+  check_stagger();
+  check_short_text();
   for (int i = 0; i < 20; i++) check_shares(&random);
   if (compare_possible()) check_parses(&random);
   return check_report();

@@ -211,7 +211,11 @@ uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_cost_estimate *wor
 
 bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
   hp_turn();
-  if (q->by_range) return hp_work_range_claim_chunk(&q->ranges, chunk) && place_claimed(q, chunk);
+  if (q->by_range) {
+    if (!hp_work_range_claim_chunk(&q->ranges, chunk)) return false;
+    hp_chunk_queue_place(q, chunk);
+    return true;
+  }
   uint64_t reserved = atomic_load_explicit(&q->reserved, memory_order_relaxed);
   while ((uint32_t)reserved == chunk && chunk < (uint32_t)(reserved >> 32))
     if (atomic_compare_exchange_weak_explicit(&q->reserved, &reserved,

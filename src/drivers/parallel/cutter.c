@@ -47,11 +47,11 @@ static bool find_truth(hp_job *job, size_t offset, hp_start_state *truth) {
   return job->plan.truth->at(job->cutter.source, (uint32_t)offset, available, last, truth);
 }
 
-/* Returns the first cut at or after `from`, or `available`. */
+/* Returns the first cut at or after `from`, or `available`. Requires: from < available. */
 static size_t find_cut_from(hp_job *job, size_t available, size_t from) {
   hp_cutter *c = &job->cutter;
   if (!hp_cuts_exactly(job)) return hp_cut_by(&job->plan.cut, job->request.text, available, from);
-  c->next_truth.known = c->source && from < available && find_truth(job, from, &c->next_truth.state);
+  c->next_truth.known = c->source && find_truth(job, from, &c->next_truth.state);
   return c->next_truth.known ? c->next_truth.state.first : available;
 }
 
@@ -171,7 +171,7 @@ static size_t next_cut(hp_job *job, size_t available, size_t mapped) {
   size_t size = chunk_bytes(job, available);
   if (size >= available || c->begin >= available - size) return 0;
   size_t from = c->begin + size > c->searched ? c->begin + size : c->searched;
-  size_t cut = from < available ? find_cut_from(job, available, from) : available;
+  size_t cut = find_cut_from(job, available, from);
   if (cut < available) return cut;
   if (available - from > LOOKBACK_BYTES && !hp_cuts_exactly(job)) c->searched = available - LOOKBACK_BYTES;
   return 0;

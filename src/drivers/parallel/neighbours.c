@@ -7,12 +7,11 @@ enum { MIN_THREADS = 3 };
 /* A composition copies the open elements of the left log. */
 enum { MAX_OPEN_ELEMENTS = 1024 };
 
+/* With chunks by range, there are no scripts, no pairs of threads, no other order of merging, and
+ * no judge of single segments. */
 bool hp_may_compose_neighbours(const hp_job *job) {
-  const hp_strategy *strategy = job->plan.strategy;
-  const hp_merge_judge *judge = job->config.judge;
-  return job->division.threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->config.order &&
-         !job->division.has_pairs && !job->request.trace && !hp_merger_is_observed(&job->merger) &&
-         !job->config.scripts && !job->request.max_errors && !strategy->one_by_one && !(judge && judge->after_entry) &&
+  return job->division.threads >= MIN_THREADS && hp_is_pooled(job) && job->queue->by_range && !job->request.trace &&
+         !hp_merger_is_observed(&job->merger) && !job->request.max_errors && !job->plan.strategy->one_by_one &&
          !hp_engine_is_limited(job->merger.engine);
 }
 

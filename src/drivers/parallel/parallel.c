@@ -104,8 +104,7 @@ static void report_job(hp_job *job) {
     counters->chunks = job->position.number ? job->position.number - 1 : 0;
   } else {
     counters->chunks = count_chunks(queue, 0);
-    if (job->is_open && job->merger.done)
-      hp_merger_count_passed(&job->merger, count_chunks(queue, job->position.chunk));
+    if (job->is_open) hp_merger_count_passed(&job->merger, count_chunks(queue, job->position.chunk));
   }
   counters->parse_ns_per_worker[0] = job->times.busy_ns - counters->merge_ns;
   counters->merge.levels[0].nanoseconds = counters->merge_ns;
@@ -163,7 +162,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   job->plan = config->plan;
   hp_prescan_begin(&team->prescan);
   job->plan.prescan = &team->prescan;
-  const hp_merge_trace *notes = request->trace && config->trace ? config->trace->merge : NULL;
+  const hp_merge_trace *notes = request->trace ? config->trace->merge : NULL;
   job->merger = hp_merger_of(engine, &counters->merge, request->trace, notes, config->finder, config->judge);
   job->request.listener = NULL;                      /* the workers have their own */
   request->document->atoms.shared = config->scripts; /* scripts read the document beside workers */
@@ -175,11 +174,11 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
 }
 
 /* Returns whether the threads divide the text by its estimated work. Short ranges gain less by the
- * estimate than it costs. Their boundaries cost as much in scripts and text as among tags. */
+ * estimate than it costs. Their boundaries cost as much in scripts and text as among tags.
+ * Requires: the page runs no scripts. */
 static bool estimates_work(const hp_job *job) {
   enum { LEAST_BYTES_OF_THREAD = 128 << 10 };
-  return !job->config.scripts &&
-         (job->division.threads == 2 || job->request.length / job->division.threads >= LEAST_BYTES_OF_THREAD);
+  return job->division.threads == 2 || job->request.length / job->division.threads >= LEAST_BYTES_OF_THREAD;
 }
 
 /* Gives the published chunks to the threads. The merger parses exactly, and therefore faster than a
@@ -277,7 +276,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   hp_tokenizer_extend(&m->engine->tokenizer, length, true);
   resume_scripts(job);
   job->counters->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
-  if (job->is_open && !m->done) {
+  if (job->is_open) {
     atomic_store_explicit(&job->shared.available, length, memory_order_release);
     atomic_store_explicit(&job->shared.text_is_complete, true, memory_order_release);
     hp_cut_available(job, length, length, true);

@@ -200,12 +200,13 @@ static void speculate(hp_job *job, unsigned thread, uint32_t chunk) {
   }
 }
 
-/* Joins further chunks to an empty one. Returns false if all of them are empty. */
+/* Joins further chunks to an empty one, as only chunks by range are. Returns false if all of them
+ * are empty. */
 static bool claim_until_not_empty(const hp_job *job, unsigned thread, uint32_t chunk) {
   const hp_chunk *c = hp_chunk_at(job->queue, chunk);
-  while (c->cut == c->limit && job->queue->by_range && hp_chunk_queue_extend(job->queue, thread, chunk, 1)) {
+  while (c->cut == c->limit && hp_chunk_queue_extend(job->queue, thread, chunk, 1)) {
   }
-  return c->cut < c->limit || !job->queue->by_range;
+  return c->cut < c->limit;
 }
 
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {

@@ -300,8 +300,8 @@ void hp_speed_measure(hp_job *job) {
   const hp_team *team = job->team;
   hp_work_range *of_thread = job->queue->ranges.of_thread;
   uint64_t idle = job->times.wait_ns + job->counters->merge_ns;
-  if (!atomic_load_explicit(&job->shared.is_estimated, memory_order_acquire) || !job->merger.done ||
-      hp_crew_is_left(team->crew) || job->position.rescued)
+  if (!atomic_load_explicit(&job->shared.is_estimated, memory_order_acquire) || hp_crew_is_left(team->crew) ||
+      job->position.rescued)
     return;
   sum_work(job);
   if (job->times.busy_ns > idle) add_measurement(&of_thread[0], of_thread[0].work, job->times.busy_ns - idle);
