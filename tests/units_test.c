@@ -5,6 +5,7 @@
 
 #include "runtime/units.h"
 
+#include "base/memory.h"
 #include "check.h"
 
 #include <hpar/hpar.h>
@@ -103,6 +104,104 @@ static void one_unit(void) {
   CHECK(hp_unit_give_up(&unit) && !hp_unit_claim(&unit)); /* the thread was late before its claim */
 }
 
+/* A thread that gives a unit up, or ends the consumption, waits for one that writes or consumes. A
+ * result that is published meanwhile is not given up. */
+static struct {
+  hp_unit_state unit;
+  hp_unit_queue queue;
+  _Atomic bool begins;
+  uint32_t next;
+} other;
+
+static void *go_on(void *unused) {
+  while (!atomic_load(&other.begins)) sched_yield();
+  for (int i = 0; i < 100; i++) sched_yield(); /* the calling thread looks meanwhile */
+  atomic_store(&other.unit, other.next);
+  atomic_store(&other.queue.admits, 0);
+  atomic_store(&other.queue.consuming, 0);
+  return unused;
+}
+
+static void waits_for_writers(void) {
+  static const uint32_t next[] = {HP_UNIT_CLAIMED, HP_UNIT_PUBLISHED};
+  for (int i = 0; i < 2; i++) {
+    pthread_t thread;
+    atomic_store(&other.begins, false);
+    atomic_store(&other.unit, HP_UNIT_WRITING);
+    atomic_store(&other.queue.admits, 1);
+    atomic_store(&other.queue.consuming, 1);
+    other.next = next[i];
+    if (!CHECK(!pthread_create(&thread, NULL, go_on, NULL))) return;
+    atomic_store(&other.begins, true);
+    CHECK_EQ(hp_unit_give_up(&other.unit), next[i] == HP_UNIT_CLAIMED);
+    CHECK_EQ(atomic_load(&other.unit), next[i] == HP_UNIT_CLAIMED ? HP_UNIT_GIVEN_UP : HP_UNIT_PUBLISHED);
+    hp_unit_queue_stop_consuming(&other.queue);
+    CHECK_EQ(atomic_load(&other.queue.consuming), 0);
+    CHECK_EQ(atomic_load(&other.queue.admits), 1); /* no thread admits any more */
+    pthread_join(thread, NULL);
+  }
+}
+
+/* Two threads take the same units at the same time: one of them gets each unit. */
+static struct {
+  pthread_barrier_t barrier;
+  hp_unit_state units[2000];
+  unsigned claimed[2], held[2], given_up, published;
+} contest;
+
+enum { CONTESTED = sizeof contest.units / sizeof *contest.units, CONTESTS = 50 };
+
+static void *contend(void *argument) {
+  const unsigned thread = *(const unsigned *)argument;
+  for (int i = 0; i < CONTESTS; i++) {
+    pthread_barrier_wait(&contest.barrier);
+    for (unsigned k = 0; k < CONTESTED; k++) contest.claimed[thread] += hp_unit_claim(&contest.units[k]);
+    pthread_barrier_wait(&contest.barrier);
+    for (unsigned k = 0; k < CONTESTED; k++) {
+      if (thread)
+        contest.given_up += hp_unit_give_up(&contest.units[k]);
+      else
+        contest.published += hp_unit_publish(&contest.units[k]);
+    }
+    pthread_barrier_wait(&contest.barrier);
+    for (unsigned k = 0; k < CONTESTED; k++) contest.held[thread] += hp_unit_hold(&contest.units[k], thread);
+    pthread_barrier_wait(&contest.barrier);
+    for (unsigned k = thread; k < CONTESTED; k += 2) hp_unit_free(&contest.units[k]);
+  }
+  return NULL;
+}
+
+static void contests(void) {
+  static const unsigned number[] = {0, 1};
+  pthread_t thread;
+  pthread_barrier_init(&contest.barrier, NULL, 2);
+  if (!CHECK(!pthread_create(&thread, NULL, contend, (void *)(uintptr_t)&number[1]))) return;
+  contend((void *)(uintptr_t)&number[0]);
+  pthread_join(thread, NULL);
+  pthread_barrier_destroy(&contest.barrier);
+  CHECK_EQ(contest.claimed[0] + contest.claimed[1], CONTESTED * CONTESTS);
+  CHECK_EQ(contest.given_up + contest.published, CONTESTED * CONTESTS);
+  CHECK_EQ(contest.held[0] + contest.held[1], contest.published);
+}
+
+/* A run that may be left: on one thread, without counted steps, and without memory to count its
+ * stragglers. All units are done when it has ended. */
+static void may_leave(unsigned threads, bool has_steps, bool has_memory) {
+  static job j;
+  hp_crew crew = {0};
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
+  open_job(&j, &silent, UNITS);
+  if (!has_steps) j.plan.steps = NULL;
+  CHECK_EQ(hp_crew_prepare(&crew, &executor, THREADS), THREADS);
+  if (!has_memory) hp_memory_fail_once(0);
+  const bool is_done = hp_unit_queue_run(&j.queue, &j.plan, &crew, &executor, threads, true);
+  hp_memory_fail_once(UINT64_MAX);
+  CHECK(is_done || (has_memory && threads > 1)); /* on a busy machine, a thread may be late */
+  CHECK(hp_crew_await(&crew));
+  check_all(&j, false);
+  hp_crew_close(&crew);
+}
+
 /* Any number of threads, by their own executors. */
 static void each_once(hp_crew *crew, hpar_executor kind) {
   static job j;
@@ -117,6 +216,19 @@ static void each_once(hp_crew *crew, hpar_executor kind) {
         CHECK(hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, threads, false));
         check_all(&j, way != 0);
       }
+}
+
+/* Threads that all consume, each as soon as another one has published. */
+static void many_consumers(hp_crew *crew) {
+  static job j;
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
+  for (int i = 0; i < 300; i++) {
+    open_job(&j, &consuming, UNITS);
+    j.plan.consumers = THREADS;
+    CHECK_EQ(hp_crew_prepare(crew, &executor, THREADS), THREADS);
+    CHECK(hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, THREADS, false));
+    check_all(&j, true);
+  }
 }
 
 /* While one thread is in the first admission, the others publish all other units, and then have
@@ -272,8 +384,14 @@ static void late_in_rewrites(void) {
 int main(void) {
   hp_crew crew = {0};
   one_unit();
+  waits_for_writers();
+  contests();
+  may_leave(1, true, true);
+  may_leave(THREADS, false, true);
+  may_leave(THREADS, true, false);
   each_once(&crew, HPAR_EXECUTOR_THREADS);
   each_once(&crew, HPAR_EXECUTOR_INLINE);
+  many_consumers(&crew);
   held_admission(&crew);
   for (int i = 0; i < 20; i++) straggler(&crew, i % 2);
   cancelled(&crew);
