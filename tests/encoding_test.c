@@ -690,6 +690,12 @@ static void test_parses(void) {
   PARSE(FAR1024 "<meta name=x content='charset=koi8-r'><p>\xE9", NULL, "windows-1252", "fallback", "\"é\"");
   PARSE(FAR1024 "<meta http-equiv=Content-Type content='a; charset=koi8-r'><p>\xE9", NULL, "KOI8-R", "late-meta",
         "\"И\"");
+  PARSE(FAR1024 "<meta http-equiv=content-type><meta http-equiv=content-typo content='charset=gbk'><p>\xE9", NULL,
+        "windows-1252", "fallback", "\"é\"");
+  /* a declaration that only the prescan sees, and then another one */
+  PARSE("<script><meta charset=gbk></script><meta charset=gb18030><p>\xC4\xE3", NULL, "gb18030", "late-meta", "\"你\"");
+  PARSE("<script><meta charset=iso-2022-jp></script><meta charset=koi8-r><p>\xE9", NULL, "KOI8-R", "late-meta",
+        "\"И\"");
   PARSE(FAR1024 "<meta charset=x><meta charset=koi8-r><meta charset=gbk>\xE9", NULL, "KOI8-R", "late-meta", "\"И\"");
   PARSE(FAR1024 "<meta charset=utf-16le><p>é", NULL, "UTF-8", "valid-utf-8", "\"é\"");
   PARSE(FAR1024 "<meta charset=iso-2022-jp><p>\x1B$B$\"", NULL, "ISO-2022-JP", "late-meta", "\"あ\"");

@@ -117,6 +117,23 @@ static void every_value(const compare_case *page) {
   for (uint64_t most = 100; try(page, MEMORY, most); most += 300 * step) continue;
 }
 
+/* Later <html> and <body> tags add attributes, one by one, to elements that have as many as
+ * allowed. */
+static void added_attributes(void) {
+  static const char *const pages[] = {"<html a b><html c>x", "<body a><body b><p><body c><html d>x"};
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+    const compare_case page = {pages[i], strlen(pages[i]), NULL, false, "utf-8"};
+    if (!expect_whole(&page)) continue;
+    for (uint64_t most = 1; most < 3; most++) {
+      CHECK(try(&page, ATTRIBUTES, most));
+      hpar_node html = hpar_document_html(document), body = hpar_document_body(document);
+      CHECK(hpar_node_attribute_count(document, html) <= most);
+      CHECK(hpar_node_attribute_count(document, body) <= most);
+    }
+    CHECK(!try(&page, ATTRIBUTES, 3));
+  }
+}
+
 static void own_documents(void) {
   const size_t every = compare_scale() < 15 ? 6 : 1;
   for (size_t i = 0; i < document_count; i += every) every_value(&documents[i]);
@@ -338,6 +355,7 @@ int main(void) {
     return check_report();
   for (int i = 0; i < 16 + LIMITS; i++) CHECK(hpar_status_text((hpar_status)i) != NULL);
   own_documents();
+  added_attributes();
   large();
   cuts_beyond_the_limit();
   encodings_beyond_the_limit();

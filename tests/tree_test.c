@@ -408,6 +408,41 @@ static void unclosed(hpar_parser *parser, hpar_document *document) {
   }
 }
 
+/* Noah's Ark clause: four elements with the same attributes in other orders, of which one may have
+ * another value or another name. */
+static void many_attributes(hpar_parser *parser, hpar_document *document) {
+  enum { EQUAL, OTHER_VALUE, OTHER_NAME, CASES };
+  static buffer text;
+  for (int difference = EQUAL; difference < CASES; difference++)
+    for (unsigned attributes = 15; attributes < 20; attributes++) {
+      buffer_clear(&text);
+      buffer_text(&text, "<p>");
+      for (unsigned i = 0; i < 4; i++) {
+        buffer_text(&text, "<b");
+        for (unsigned k = 0; k < attributes; k++) {
+          unsigned which = i % 2 ? attributes - 1 - k : (k + i) % attributes;
+          bool differs = i == 3 && which == 7;
+          buffer_format(&text, " %s%u='%s&amp;'", differs && difference == OTHER_NAME ? "x" : "a", which,
+                        differs && difference == OTHER_VALUE ? "&lt;" : "");
+        }
+        buffer_text(&text, ">");
+      }
+      buffer_text(&text, "<p>x");
+      size_t found = 0, expected = difference == EQUAL ? 4 + 3 : 4 + 4;
+      if (!hpar_parse(parser, NULL, text.bytes, text.length, document, NULL)) {
+        const hpar_node root = hpar_document_root(document);
+        for (hpar_node node = root; node; node = hpar_node_walk(document, root, node))
+          found += hpar_node_tag(document, node) == HPAR_TAG_B;
+      }
+      if (found == expected) {
+        passed++;
+        continue;
+      }
+      failed++;
+      printf("%u attributes, case %d: %zu elements\n", attributes, difference, found);
+    }
+}
+
 int main(int count, char **arguments) {
   hpar_parser *parser = NULL;
   hpar_document *document = NULL;
@@ -427,6 +462,7 @@ int main(int count, char **arguments) {
     special_elements(parser, document);
     paragraphs(parser, document);
     unclosed(parser, document);
+    many_attributes(parser, document);
   }
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
