@@ -58,21 +58,41 @@ static void check_parse(const buffer *text) {
   }
 }
 
-/* Most chunks end within long lists, so that threads without work compose the logs of neighbours
- * while the merger is behind them. */
-static void check_compositions(void) {
-  static buffer text;
-  buffer_clear(&text);
-  for (unsigned i = 0; text.length < 600000; i++) {
-    buffer_text(&text, "<section><ul>");
-    for (unsigned k = 0; k < 700; k++) buffer_format(&text, "<li>%u<p>text</p><!-- %u -->", k, i);
-    buffer_text(&text, "</ul></section>\n");
-  }
-  compare_case document = {text.bytes, text.length, NULL, false, "utf-8"};
+/* Parses the text on threads without work, which compose the logs of neighbours while the merger is
+ * behind them. With limits, no thread does so. */
+static void check_composed(const buffer *text) {
+  compare_case document = {text->bytes, text->length, NULL, false, "utf-8"};
   CHECK(compare_expect(&with, &document, 0));
   for (unsigned i = 0; i < 20; i++) {
     compare_how how = {.threads = i % 2 ? 8 : 3};
     compare_check(&with, &how);
+  }
+  hpar_options limited = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 4, .encoding = "utf-8"};
+  limited.limits.nodes = UINT64_MAX / 2;
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  CHECK_EQ(hpar_study_parse(with.parser, &limited, text->bytes, text->length, with.document, &stats), HPAR_OK);
+  CHECK_EQ(stats.nodes, with.expected_stats.nodes);
+  CHECK_EQ(stats.tokens, with.expected_stats.tokens);
+}
+
+/* Most chunks end within long lists, within comments, or below more elements than a composition
+ * copies. */
+static void check_compositions(void) {
+  enum { LONG = 600000, DEEP = 1500 };
+  static buffer text;
+  for (unsigned kind = 0; kind < 3; kind++) {
+    buffer_clear(&text);
+    for (unsigned i = 0; text.length < LONG; i++) {
+      buffer_text(&text, "<section><ul>");
+      for (unsigned k = 0; kind == 1 && k < DEEP; k++) buffer_text(&text, "<div>");
+      for (unsigned k = 0; k < 700; k++) buffer_format(&text, "<li>%u<p>text</p><!-- %u -->", k, i);
+      buffer_text(&text, "<!-- a comment");
+      for (unsigned k = 0; kind == 2 && k < 3000; k++) buffer_text(&text, " of more");
+      buffer_text(&text, "-->");
+      for (unsigned k = 0; kind == 1 && k < DEEP; k++) buffer_text(&text, "</div>");
+      buffer_text(&text, "</ul></section>\n");
+    }
+    check_composed(&text);
   }
   buffer_free(&text);
 }

@@ -143,7 +143,7 @@ static bool run_begins_with_reconstruction(const hp_builder *b, const hp_segment
 
 bool hp_can_reconstruct(const hp_builder *b, const hp_segment *s) {
   bool marker;
-  if (!s->anchor || hp_takes_slowly(b) || b->stack.max_depth != UINT32_MAX) return false;
+  if (!s->anchor || hp_takes_slowly(b)) return false;
   if (hp_has_selectedcontent(b)) return false;
   if (!hp_is_content_mode(b->mode) || s->assumes.base_mode != HP_IN_BODY) return false;
   if (s->assumes.ns != HPAR_NAMESPACE_HTML || current(b)->ns != HPAR_NAMESPACE_HTML ||

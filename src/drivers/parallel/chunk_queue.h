@@ -213,9 +213,9 @@ static inline hp_chunk *hp_chunk_at(const hp_chunk_queue *queue, uint32_t chunk)
   return &queue->blocks[block][chunk + HP_FIRST_BLOCK - ((uint32_t)HP_FIRST_BLOCK << block)];
 }
 
-/* Returns the finished chunk that ends where `chunk` begins, or 0. */
+/* Returns the finished chunk that ends where `chunk` begins, or 0. Requires: chunk > 0. */
 static inline uint32_t hp_chunk_before(const hp_chunk_queue *queue, uint32_t chunk) {
-  return chunk ? atomic_load_explicit(&hp_chunk_at(queue, chunk - 1)->first, memory_order_acquire) : 0;
+  return atomic_load_explicit(&hp_chunk_at(queue, chunk - 1)->first, memory_order_acquire);
 }
 
 /* Returns whether the chunk is finished and no thread uses its result. */

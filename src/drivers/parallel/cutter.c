@@ -8,9 +8,7 @@ enum { MAX_SLACK_BYTES = 4 << 10, LOOKBACK_BYTES = 16 };
  * reaches each script early. */
 enum { SCRIPT_CHUNK_BYTES = 32 << 10 };
 
-bool hp_cuts_exactly(const hp_job *job) {
-  return !job->plan.cut.policy->find && !job->plan.cut.find && !job->config.cuts;
-}
+bool hp_cuts_exactly(const hp_job *job) { return !job->plan.cut.policy->find && !job->config.cuts; }
 
 void hp_cutter_open(hp_job *job) {
   const hp_plan *plan = &job->plan;
