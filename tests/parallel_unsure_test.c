@@ -69,6 +69,37 @@ static void check_split_after_rejection(void) {
   CHECK_EQ(with.got_stats.bytes_reparsed, strlen(first) + strlen(second));
 }
 
+/* A start tag of a block before the cut has ended the p, so that the worker expects none. */
+static void check_blocks(void) {
+  static const char *const names[] = {"article", "dd",     "DIV", "dl",  "dt", "h1",      "h2", "h3",
+                                      "h4",      "header", "li",  "nav", "ol", "section", "ul"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    static buffer page;
+    buffer_clear(&page);
+    buffer_format(&page, "<!doctype html><p>x<%s>y", names[i]);
+    uint64_t cut = page.length;
+    buffer_text(&page, "<b>z<p>w</b>v");
+    compare_case document = {page.bytes, page.length, NULL, false, "utf-8"};
+    compare_how how = {.cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE};
+    CHECK(compare_expect(&with, &document, 0));
+    compare_check(&with, &how);
+    if (!CHECK_EQ(with.got_stats.chunks_clean, 1)) printf("  %s\n", names[i]);
+  }
+}
+
+/* A cut in a tag whose attributes any white space separates. The worker begins after the tag. */
+static void check_cuts_in_tag(void) {
+  static const char page[] = "<!doctype html><div class=a\fid=b\ttitle=c\rlang=d\ndir= \f'>'>x</div><p>y";
+  compare_case document = {page, sizeof page - 1, NULL, false, "utf-8"};
+  CHECK(compare_expect(&with, &document, 0));
+  for (uint64_t cut = (uint64_t)(strstr(page, "class") - page); page[cut - 3] != '>'; cut++) {
+    compare_how how = {
+        .cuts = &cut, .cut_count = 1, .threads = 2, .executor = HPAR_EXECUTOR_INLINE, .predictor = "oracle"};
+    compare_check(&with, &how);
+    CHECK_EQ(with.got_stats.chunks_right_start, 1);
+  }
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   if (!compare_open(&with)) return 1;
@@ -76,6 +107,8 @@ int main(void) {
   compare_check_marked(&with, pages, sizeof pages / sizeof *pages);
   compare_check_marked(&with, tables, sizeof tables / sizeof *tables);
   check_split_after_rejection();
+  check_blocks();
+  check_cuts_in_tag();
   compare_close(&with);
   return check_report();
 }

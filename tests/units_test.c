@@ -118,6 +118,8 @@ static void *go_on(void *unused) {
   for (int i = 0; i < 100; i++) sched_yield(); /* the calling thread looks meanwhile */
   atomic_store(&other.unit, other.next);
   atomic_store(&other.queue.admits, 0);
+  while (!atomic_load(&other.queue.admits)) sched_yield();
+  for (int i = 0; i < 100; i++) sched_yield(); /* the same */
   atomic_store(&other.queue.consuming, 0);
   return unused;
 }
