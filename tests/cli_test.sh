@@ -263,6 +263,11 @@ printf 'a\n<p a=1 a=2>\n<!--' >errors.html
 run 0 parse --errors --format none errors.html
 err_has '^errors.html:2:[0-9]*: duplicate-attribute$'
 err_has '^errors.html:3:5: eof-in-comment$'
+# Tags that are ignored have an error for their solidus, too. Void and foreign elements have none.
+printf '<!DOCTYPE html>\n<html/>\n<col/>\n<p/>\n<br/><image/><svg/><svg><g/>\n<p/>' >solidus.html
+run 0 parse --errors --format none solidus.html
+for line in 2 3 4 6; do err_has "^solidus.html:$line:1: non-void-html-element-start-tag-with-trailing-solidus$"; done
+if [ "$(grep -c trailing-solidus err)" = 4 ]; then fine; else wrong "$last: other errors for a solidus"; fi
 
 # tokens.
 printf '<!DOCTYPE html><A HREF="x\t\042">t\302\251\000</a><br/><?pi data><!-- c -->' >tokens.html

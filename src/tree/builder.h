@@ -357,6 +357,7 @@ typedef struct hp_observers {
    * cell with it. With a listener, it then looks for a background. Otherwise that costs no
    * instruction. */
   const char *rows_to;
+  bool acknowledged; /* the self-closing flag that the token may have */
 } hp_observers;
 
 /* One load of the eight bytes serves the conditions that need several. */
