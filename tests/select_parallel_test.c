@@ -219,6 +219,32 @@ static void check_arguments(void) {
   hpar_selectors_destroy(set);
 }
 
+/* Selects in a document that is being fed: the elements so far, or none if the parse waits for the
+ * whole input. */
+static void check_feeds(void) {
+  enum { ELEMENTS = 5000 };
+  hpar_selectors *set = compile(texts, 1);
+  buffer page = {0};
+  for (int i = 0; i < ELEMENTS; i++) buffer_text(&page, "<p>x</p>");
+  for (int collects = 0; collects < 2; collects++) {
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+    if (collects) options.limits.memory_per_byte = 1000;
+    const hpar_select_options two = {HPAR_SELECT_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2};
+    matches during = {0}, after = {0};
+    CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+    CHECK_EQ(hpar_parser_feed(parser, page.bytes, page.length), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), &two, add_match, &during), HPAR_OK);
+    CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), &two, add_match, &after), HPAR_OK);
+    if (!CHECK(collects ? !during.count : during.count >= ELEMENTS - 1)) printf("  %zu elements\n", during.count);
+    CHECK_EQ(after.count, ELEMENTS);
+    free_matches(&during);
+    free_matches(&after);
+  }
+  hpar_selectors_destroy(set);
+  buffer_free(&page);
+}
+
 /* Compiles and selects while allocations fail. Returns false if none failed. */
 static bool try(uint64_t n, bool once, bool in_parallel, const matches *expected) {
   hpar_selectors *set = NULL;
@@ -319,6 +345,7 @@ int main(void) {
   check_pages();
   check_shapes();
   check_arguments();
+  check_feeds();
   check_faults(false, 300, 1);
   check_faults(true, 20000, is_small ? 401 : 13);
   check_ahead_faults();
