@@ -357,7 +357,6 @@ typedef struct hp_observers {
    * cell with it. With a listener, it then looks for a background. Otherwise that costs no
    * instruction. */
   const char *rows_to;
-  bool acknowledged; /* the self-closing flag that the token may have */
 } hp_observers;
 
 /* One load of the eight bytes serves the conditions that need several. */
@@ -415,6 +414,7 @@ typedef struct hp_builder { // NOLINT: related fields are adjacent
   hp_open_stack stack;
   hp_builder_flags flags;
   uint8_t mode, original_mode;
+  bool acknowledged; /* the self-closing flag that the token may have */
   hp_element_pointers pointers;
   hp_active_formatting formatting;
   hp_template_modes templates;
