@@ -412,8 +412,9 @@ static inline __attribute__((always_inline)) void update_content(hpar_rewriter *
   hp_rewriter_set_captures(r);
 }
 
+/* Returns whether the rewriter passes the input on after the next tag. */
 static bool is_done(const hpar_rewriter *r) {
-  return !r->options.filter && !r->running.active && !r->ends.open && !r->running.texts && !r->running.comments;
+  return !r->running.active && !r->options.filter && !r->ends.open && !r->running.texts && !r->running.comments;
 }
 
 static void apply_many(hpar_rewriter *r) {
@@ -512,7 +513,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
     end = s->at + r->options.max_token;
     if (limit > end) limit = end;
   }
-  if (r->running.texts || !r->rules->skips_tags || !hp_scanner_is_in_data(s)) return false;
+  if (r->running.texts || !r->rules->skips_tags || !hp_scanner_is_in_data(s) || is_done(r)) return false;
   if (r->options.deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
   hp_outline_run run = hp_outline_run_fast(&r->outline, &fast, s->at, limit, end);
   if (run.at > s->at) {
