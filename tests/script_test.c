@@ -209,10 +209,11 @@ static void views(void) {
        "45\"\n");
 }
 
-/* A text that two or three writes write, and whether the script then sees the element after it. */
+/* A text that two or three writes write, and whether the script then sees the node at its end. */
 typedef struct parts {
   const char *text;
   size_t first, second;
+  hpar_tag tag; /* of the element; HPAR_TAG_NONE: a comment */
   bool is_seen;
 } parts;
 
@@ -226,25 +227,39 @@ static hpar_status write_parts(hpar_editor *editor, const hpar_script *script, v
   CHECK_EQ(hpar_script_write(editor, of->text + of->second, length - of->second), HPAR_OK);
   const hpar_node root = hpar_document_root(page);
   for (hpar_node node = root; node; node = hpar_node_walk(page, root, node))
-    of->is_seen |= hpar_node_tag(page, node) == HPAR_TAG_HR;
+    of->is_seen |= of->tag == HPAR_TAG_NONE ? hpar_node_kind(page, node) == HPAR_NODE_COMMENT
+                                            : hpar_node_tag(page, node) == of->tag;
   return HPAR_OK;
 }
 
 /* A script sees what it has written as soon as the token is complete, wherever its writes end. */
 static void complete_tokens(void) {
   static const char page[] = "<!DOCTYPE html><body><script>x</script>y";
-  static const char *const texts[] = {"<!--a>b-c--><hr>",   "<!--a->b--!><hr>", "<!x-y><hr>",
-                                      "text &lt; text<hr>", "a < b </><hr>",    "<i a='>' b=\"c>\" d><hr>",
-                                      "</i a='>'><hr>"};
+  static const struct {
+    const char *text;
+    hpar_tag tag;
+  } texts[] = {{"<!--a>b-c--><hr>", HPAR_TAG_HR},
+               {"<!--a->b--!><hr>", HPAR_TAG_HR},
+               {"<!x-y><hr>", HPAR_TAG_HR},
+               {"text &lt; text<hr>", HPAR_TAG_HR},
+               {"a < b </><hr>", HPAR_TAG_HR},
+               {"text</p>", HPAR_TAG_P},
+               {"text<!--c-->", HPAR_TAG_NONE},
+               {"text<!x>", HPAR_TAG_NONE},
+               {"<table>abcd<hr>", HPAR_TAG_HR},
+               {"<table>abcd</p>", HPAR_TAG_P},
+               {"<table>abcd<!--c-->", HPAR_TAG_NONE},
+               {"<i a='>' b=\"c>\" d><hr>", HPAR_TAG_HR},
+               {"</i a='>'><hr>", HPAR_TAG_HR}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    const size_t length = strlen(texts[i]);
+    const size_t length = strlen(texts[i].text);
     for (size_t first = 0; first <= length; first++) {
       for (size_t second = first; second <= length; second++) {
-        parts of = {texts[i], first, second, false};
+        parts of = {texts[i].text, first, second, texts[i].tag, false};
         hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8",
                                 .script = {.callback = write_parts, .context = &of}};
         CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_OK);
-        if (!CHECK(of.is_seen)) printf("  %s at %zu and %zu\n", texts[i], first, second);
+        if (!CHECK(of.is_seen)) printf("  %s at %zu and %zu\n", texts[i].text, first, second);
       }
     }
   }
@@ -303,10 +318,36 @@ static void preparation(void) {
   ORDER("<script id=a src=s></script><script id=b src=s defer></script><script id=c src=s async></script>"
         "<script id=d type=module>x</script><script id=e src>x</script><script id=f>x</script>",
         true, "a:blocking+ c:async+ f:now b:deferred+ d:deferred ");
+  ORDER("<svg><script id=a href=s></script><script id=b xlink:href=s></script><script id=c src=s>x</script></svg>",
+        true, "a:blocking+ b:blocking+ c:now ");
   ORDER("<template><script id=a>x</script></template><svg><script id=b>x</script></svg><script id=c>x", false,
         "b:now ");
   ORDER("<textarea><script id=a>x</script></textarea><!--<script id=b>x</script>--><xmp><script id=c>x</script>", false,
         "");
+}
+
+/* Logs the calls for postponed scripts, with their types. */
+static hpar_status postpone(hpar_editor *editor, const hpar_script *script, void *context) {
+  hpar_string id = hpar_node_attribute_value(hpar_editor_document(editor), script->node, "id");
+  buffer_format(context, "%.*s:%d:%s ", (int)id.length, id.bytes, (int)script->type,
+                script->time == HPAR_SCRIPT_LATE ? "late" : "now");
+  if (script->time == HPAR_SCRIPT_NOW) CHECK_EQ(hpar_script_postpone(editor), HPAR_OK);
+  return HPAR_OK;
+}
+
+static void postponed(void) {
+  static const char page[] = "<script id=a>x</script><script id=b type=importmap>{}</script><script id=c>y</script>"
+                             "<script id=d type=module>z</script>";
+  buffer log = {0}, expected = {0};
+  hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = postpone, .context = &log}};
+  for (int late = 0; late < 2; late++)
+    buffer_format(&expected, "a:%d:%s b:%d:%s c:%d:%s ", HPAR_SCRIPT_CLASSIC, late ? "late" : "now",
+                  HPAR_SCRIPT_IMPORT_MAP, late ? "late" : "now", HPAR_SCRIPT_CLASSIC, late ? "late" : "now");
+  buffer_format(&expected, "d:%d:now ", HPAR_SCRIPT_MODULE); /* deferred */
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_OK);
+  CHECK_BYTES(log.bytes, log.length, expected.bytes, expected.length);
+  buffer_free(&log);
+  buffer_free(&expected);
 }
 
 /* A blocking script that another script has written runs when the outer script has ended. Its text
@@ -402,6 +443,12 @@ static hpar_status write_once(hpar_editor *editor, const hpar_script *script, vo
   return hpar_script_write(editor, "<script>x</script>", 18);
 }
 
+static hpar_status write_bytes(hpar_editor *editor, const hpar_script *script, void *context) {
+  (void)script;
+  const char *text = context;
+  return hpar_script_write(editor, text, strlen(text));
+}
+
 static hpar_status fail(hpar_editor *editor, const hpar_script *script, void *context) {
   (void)context, (void)editor, (void)script;
   return HPAR_ERROR_CALLBACK;
@@ -443,6 +490,20 @@ static void limits(void) {
   CHECK_EQ(hpar_parse(parser, &shallow, twice, sizeof twice - 1, document, NULL), HPAR_OK);
   CHECK_EQ(count, 8);
   CHECK_EQ(parse_hostile((hpar_options){.size = 0}, fail, NULL), HPAR_ERROR_CALLBACK);
+}
+
+/* The limit of written bytes may be reached. */
+static void written_bytes(void) {
+  static const char page[] = "<!DOCTYPE html><p>a<script>x</script>b";
+  for (uint64_t most = 4; most <= 6; most++) {
+    const hpar_options options = {
+        HPAR_OPTIONS_INIT, .script = {.callback = write_bytes, .context = (char[]){"12345"}, .max_written = most}};
+    hpar_stats stats = {HPAR_STATS_INIT};
+    CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, &stats),
+             most < 5 ? HPAR_LIMIT_INPUT : HPAR_OK);
+    CHECK_EQ(stats.script.runs, 1);
+    CHECK_EQ(stats.script.bytes_written, most < 5 ? 0 : 5);
+  }
 }
 
 /* Fed input has no errors after the limit of its scripts, as a whole input. */
@@ -652,10 +713,12 @@ int main(int count, char **arguments) {
     complete_tokens();
     nesting();
     preparation();
+    postponed();
     blocking();
     ignored_writes();
     statistics();
     limits();
+    written_bytes();
     errors_after_a_limit();
     random_pages();
     status = check_report();

@@ -257,6 +257,10 @@ static void check_contexts(void) {
   check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a></svg>", "[xlink|href]", "a");
   check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a></svg>", "[*|href=u]", "a");
   check_matches("<!DOCTYPE html><svg><a id=a xlink:href=u></a></svg>", "[href]", "");
+  check_matches("<!DOCTYPE html><svg id=a xmlns:xlink=u xlink:href=v></svg><svg id=b xlink:href=v></svg>",
+                "[xmlns|xlink]", "a");
+  check_matches("<!DOCTYPE html><div id=a><b></b></div><div id=b><p><i></i></p></div><div id=c></div>",
+                "div:has(> b), div:has(i)", "a b");
   check_matches("<!DOCTYPE html><x-y id=a z-w=1><x-y id=b>", "x-y[z-w]", "a");
   check_matches("<!DOCTYPE html><template><p id=a></p></template><p id=b>", "p", "b");
   check_matches("<!DOCTYPE html><input id=a type=TEXT>", "[type=text]", "a");
@@ -581,6 +585,27 @@ static void check_many_inherited(void) {
   hpar_selectors_destroy(set);
 }
 
+/* Each radio button is alone in its group. :has() holds up to 64 selectors. */
+static void check_bounds(void) {
+  static char html[40000], text[400] = ":has(";
+  size_t length = (size_t)sprintf(html, "<!DOCTYPE html>");
+  for (int i = 0; i < 300; i++)
+    length += (size_t)sprintf(html + length, "<input type=radio checked name=n%d id=%d>", i, i);
+  hpar_selectors *set = NULL;
+  uint64_t all = 0;
+  if (!parse(html, length) || !CHECK_EQ(hpar_selectors_create(&set), HPAR_OK)) return;
+  CHECK_EQ(hpar_selectors_add(set, ":checked", 8, NULL), HPAR_OK);
+  CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, count_match, &all), HPAR_OK);
+  CHECK_EQ(all, 300);
+  hpar_selectors_destroy(set);
+  for (int i = 0; i < 63; i++) strcat(text, "a,");
+  strcat(text, "a)");
+  CHECK_EQ(outcome_of(text, strlen(text)).status, HPAR_OK);
+  text[strlen(text) - 1] = 0;
+  strcat(text, ",a)");
+  CHECK(outcome_of(text, strlen(text)).status != HPAR_OK);
+}
+
 int main(void) {
   const char *scale = getenv("HPAR_TEST_SCALE");
   uint64_t count = 4000 * (scale ? strtoull(scale, NULL, 10) : 100) / 100;
@@ -595,6 +620,7 @@ int main(void) {
   check_tops();
   check_many();
   check_many_inherited();
+  check_bounds();
   check_generated(0, count < 200 ? 200 : count);
   check_hostile();
   hpar_document_destroy(document);

@@ -6,6 +6,7 @@
 
 #include <hpar/hpar.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static hpar_parser *parser;
 static hpar_document *document;
@@ -241,6 +242,34 @@ static void a_sink_that_fails(void) {
   buffer_free(&page);
 }
 
+/* The text is read up to the last byte of the input, and not further. */
+static void end_of_input(void) {
+  enum { PAGE = 64 << 10, LONGEST = 70 };
+  static const char *const patterns[] = {"a", "word ", "a  b", " x\n"};
+  const hpar_options copying = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .copy_input = true};
+  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8"};
+  char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (!CHECK(pages != MAP_FAILED) || !CHECK(!mprotect(pages + PAGE, PAGE, PROT_NONE))) return;
+  buffer expected = {0};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    for (size_t length = 1; length < LONGEST; length++) {
+      char *text = pages + PAGE - length, *page = text - 3;
+      memcpy(page, "<p>", 3);
+      for (size_t k = 0; k < length; k++) text[k] = patterns[i][k % strlen(patterns[i])];
+      buffer_clear(&expected);
+      buffer_clear(&out);
+      CHECK_EQ(hpar_parse(parser, &copying, page, length + 3, document, NULL), HPAR_OK);
+      CHECK_EQ(hpar_text(document, hpar_document_root(document), NULL, collect, &expected), HPAR_OK);
+      CHECK_EQ(hpar_parse(parser, &options, page, length + 3, document, NULL), HPAR_OK);
+      CHECK_EQ(hpar_text(document, hpar_document_root(document), NULL, collect, &out), HPAR_OK);
+      CHECK_BYTES(out.bytes, out.length, expected.bytes, expected.length);
+    }
+  }
+  hpar_document_clear(document);
+  munmap(pages, 2 * PAGE);
+  buffer_free(&expected);
+}
+
 int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
@@ -253,6 +282,7 @@ int main(void) {
   texts_below_the_input();
   full_buffers();
   a_sink_that_fails();
+  end_of_input();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   buffer_free(&out);

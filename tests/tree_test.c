@@ -262,6 +262,23 @@ static const dat_test own[] = {
     /* a name is before a longer one that begins with it */
     OWN("<p zz-ab=1 zz-a=2 zz-a0=3>", "div", "| <p>\n|   zz-a=\"2\"\n|   zz-a0=\"3\"\n|   zz-ab=\"1\"\n"),
     OWN("<p zz-a=1 zz-ab=2 zz-a0=3>", "div", "| <p>\n|   zz-a=\"1\"\n|   zz-a0=\"3\"\n|   zz-ab=\"2\"\n"),
+    /* the attribute that counts is not the first one */
+    OWN("<table><input value=1 type=hidden><input value=2 type=text></table>", "div",
+        "| <input>\n|   type=\"text\"\n|   value=\"2\"\n| <table>\n|   <input>\n|     type=\"hidden\"\n"
+        "|     value=\"1\"\n"),
+    OWN("<svg><font id=a color=b>", "div", "| <svg svg>\n| <font>\n|   color=\"b\"\n|   id=\"a\"\n"),
+    /* references without their semicolon before a tag */
+    OWN("&lt<b>&gt<b>&amp<b>&quot<b>&nbsp<b>x", "div",
+        "| \"<\"\n| <b>\n|   \">\"\n|   <b>\n|     \"&\"\n|     <b>\n|       \"\"\"\n|       <b>\n"
+        "|         \"\xC2\xA0\"\n|         <b>\n|           \"x\"\n"),
+    /* CR and VT are a line break and a character, also in the fused loop */
+    OWN("<p>x<i></i>\r\vy<i>text that is longer than what the fast ways of the tokenizer read beyond a tag</i>", "div",
+        "| <p>\n|   \"x\"\n|   <i>\n|   \"\n\vy\"\n|   <i>\n"
+        "|     \"text that is longer than what the fast ways of the tokenizer read beyond a tag\"\n"),
+    /* both elements keep the names of their own attributes */
+    OWN("<html a=1><body b=2><html c=3><body d=4><html a=5 c=6 e=7><body b=8 d=9 f=0><html e=1 b=2>", NULL,
+        "| <html>\n|   a=\"1\"\n|   b=\"2\"\n|   c=\"3\"\n|   e=\"7\"\n|   <head>\n|   <body>\n|     b=\"2\"\n"
+        "|     d=\"4\"\n|     f=\"0\"\n"),
     /* a second body's attributes come in the order in which they were first seen; the first
      * value stays */
     OWN("<body b=1><body a=2 b=3><html c=4><body c=5>", NULL,
