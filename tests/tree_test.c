@@ -262,7 +262,12 @@ static const dat_test own[] = {
     /* a name is before a longer one that begins with it */
     OWN("<p zz-ab=1 zz-a=2 zz-a0=3>", "div", "| <p>\n|   zz-a=\"2\"\n|   zz-a0=\"3\"\n|   zz-ab=\"1\"\n"),
     OWN("<p zz-a=1 zz-ab=2 zz-a0=3>", "div", "| <p>\n|   zz-a=\"1\"\n|   zz-a0=\"3\"\n|   zz-ab=\"2\"\n"),
+    /* white space before the doctype, and around it */
+    OWN(" \n<!doctype html> \n<!--a--> <p>x", NULL,
+        "| <!DOCTYPE html>\n| <!-- a -->\n| <html>\n|   <head>\n|   <body>\n|     <p>\n|       \"x\"\n"),
+    OWN("<!--a-->\n\t<!doctype html>\r\n", NULL, "| <!-- a -->\n| <!DOCTYPE html>\n| <html>\n|   <head>\n|   <body>\n"),
     /* the attribute that counts is not the first one */
+    OWN("<input value=1 type=hidden><frameset>", NULL, "| <html>\n|   <head>\n|   <frameset>\n"),
     OWN("<table><input value=1 type=hidden><input value=2 type=text></table>", "div",
         "| <input>\n|   type=\"text\"\n|   value=\"2\"\n| <table>\n|   <input>\n|     type=\"hidden\"\n"
         "|     value=\"1\"\n"),
