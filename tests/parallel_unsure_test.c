@@ -35,6 +35,8 @@ static const compare_marked pages[] = {
 };
 
 static const compare_marked tables[] = {
+    {"a comparison in a script of the head", "<!doctype html><script>if (a<!b) c</script>|<title>x</title><p>y", true},
+    {"a row after a cell", "<!doctype html><table><tr><td>x|</td><td>y<tr><td>z</table>w", true},
     {"rows", "<!doctype html><table><tr><td>x</td></tr>|<tr><td>y</td></tr></table>z", true},
     {"cells", "<!doctype html><table><tr><td>x</td>|<td>y</td></tr></table>z", true},
     {"a section", "<!doctype html><table><thead><tr><td>x</thead>|<tbody><tr><td>y</tbody></table>z", true},
