@@ -543,6 +543,7 @@ static void test_sniff(void) {
       FOUND("<meta charset=\"\x09koi8-u \">", NULL, "KOI8-U", "meta"),
       FOUND("<meta charset=bogus><meta charset=big5>", NULL, "Big5", "meta"),
       FOUND("<meta charset=big5 charset=gbk>", NULL, "Big5", "meta"),
+      FOUND("<meta id charset \n = gbk>", NULL, "GBK", "meta"),
       FOUND("<meta http-equiv=content-type content='text/html;charset=euc-kr'>", NULL, "EUC-KR", "meta"),
       FOUND("<meta content='x charset charset = \"sjis\"' http-equiv=CONTENT-TYPE>", NULL, "Shift_JIS", "meta"),
       FOUND("<meta http-equiv=content-type content='charset=big5' charset=gbk>", NULL, "GBK", "meta"),
