@@ -255,6 +255,15 @@ static const dat_test own[] = {
     /* a cell leaves the svg that was fostered before its table */
     OWN("<table><tbody><svg><desc><th>x", "div",
         "| <svg svg>\n|   <svg desc>\n| <table>\n|   <tbody>\n|     <tr>\n|       <th>\n|         \"x\"\n"),
+    /* after eight steps of the adoption agency, the b is listed after the i */
+    OWN("<b><i><div><div><div><div><div><div><div><div><div><div>x</b>y</div></"
+        "div></div></div></div></div></div></div></div></div>z",
+        "div",
+        "| <b>\n|   <i>\n| <i>\n|   <div>\n|     <b>\n|     <div>\n|       <b>\n|       <div>\n"
+        "|         <b>\n|         <div>\n|           <b>\n|           <div>\n|             <b>\n"
+        "|             <div>\n|               <b>\n|               <div>\n|                 <b>\n"
+        "|                 <div>\n|                   <b>\n|                     <div>\n"
+        "|                       <div>\n|                         \"xy\"\n|   <b>\n|     \"z\"\n"),
     /* a table hides the parts of the table around it */
     OWN("<table><thead><tr><td><table><tbody></thead><tr>", "div",
         "| <table>\n|   <thead>\n|     <tr>\n|       <td>\n|         <table>\n|           <tbody>\n"
