@@ -91,7 +91,8 @@ static bool build_token(hp_composer *c, const hp_token *t, hp_segment_end ends) 
   }
   c->level->tokens++;
   hp_outer_check_mode(outer, b);
-  return hp_outer_is_poisoned(outer) ? end_composition(c, HP_ENDS_HAZARD) : true;
+  if (hp_outer_is_poisoned(outer)) return end_composition(c, HP_ENDS_HAZARD);
+  return true;
 }
 
 /* Returns whether the merger can repair the run of the composed segment as well as those of its

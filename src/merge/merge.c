@@ -80,7 +80,8 @@ static bool reject_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_
 /* Returns whether all assumptions of the segment hold here. */
 static bool check_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   hp_assumption failed = first_wrong_assumption(&m->engine->builder, s);
-  return failed == HP_ASSUMPTION_KINDS ? true : reject_segment(m, chunk, s, failed);
+  if (failed == HP_ASSUMPTION_KINDS) return true;
+  return reject_segment(m, chunk, s, failed);
 }
 
 /* Builds a deferred token of the log. The worker's memory holds its attributes. The tokenizer is
