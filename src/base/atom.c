@@ -30,13 +30,11 @@ hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
 }
 
 /* Makes the table usable in a forked child. If a lost thread holds the lock, the table may be
- * inconsistent. In this case the function drops the table, and the table's memory leaks. */
+ * inconsistent. In this case the function drops the names, and the memory of the slots leaks. */
 static void adopt_after_fork(hp_atoms *atoms) {
   if (atoms->process == hp_fork_generation()) return;
   atoms->process = hp_fork_generation();
   if (pthread_mutex_trylock(&atoms->lock)) {
-    memset(atoms->blocks, 0, sizeof atoms->blocks);
-    memset(atoms->text, 0, sizeof atoms->text);
     atoms->slots = NULL;
     atoms->spilt = false;
     atoms->slot_count = atoms->count = atoms->text_block = atoms->text_used = 0;
