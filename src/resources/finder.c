@@ -198,7 +198,7 @@ static bool confirm_directly(hp_finder *f, const hp_sighting *found) {
   const hp_node *node = hp_node_at(base, found->element);
   const hp_sightings *to = f->sightings;
   if (found->is_inert || found->unsure || f->report->runs_scripts || to->count == to->capacity) return false;
-  if (!node->attributes || node->ns != HPAR_NAMESPACE_HTML) return false;
+  if (node->ns != HPAR_NAMESPACE_HTML) return false;
   if ((node->name != HP_ATOM_IMG && node->name != HP_ATOM_SCRIPT) || is_incomplete(base, node)) return false;
   f->expected_at++;
   read_values(f, hp_at(base, node->attributes), node->name == HP_ATOM_IMG);
