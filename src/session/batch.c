@@ -146,8 +146,7 @@ static void parse_queued(void *context, size_t place, unsigned thread, hp_unit_s
 
 static int longest_first(const void *a, const void *b) {
   const queued_input *x = a, *y = b;
-  if (x->length != y->length) return x->length > y->length ? -1 : 1;
-  return x->index < y->index ? -1 : 1;
+  return (x->length < y->length) - (x->length > y->length);
 }
 
 /* Returns the inputs by length; NULL if memory is short: then the batch takes them in their own
