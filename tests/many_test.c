@@ -14,6 +14,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { COUNT = 60, OWN = 8, ERRORS = 100 }; /* the first OWN inputs have documents of the caller */
 
@@ -298,11 +300,81 @@ static void want_of_memory(void) {
   printf("%llu failures of allocation\n", (unsigned long long)n);
 }
 
+static void note_order(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                       const hpar_stats *stats, unsigned thread, void *context) {
+  size_t *next = context;
+  (void)input, (void)document, (void)parser, (void)stats, (void)thread;
+  CHECK_EQ(index, *next);
+  ++*next;
+}
+
+/* One thread keeps the order of the inputs, however long they are. */
+static void one_thread_keeps_the_order(void) {
+  hpar_parser *parser = NULL;
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  const hpar_options options = {HPAR_OPTIONS_INIT, .threads = 1};
+  hpar_input inputs[COUNT];
+  size_t next = 0;
+  fill(inputs, NULL);
+  CHECK_EQ(hpar_parse_many(parser, &options, inputs, COUNT, NULL, note_order, &next), HPAR_OK);
+  CHECK_EQ(next, COUNT);
+  hpar_parser_destroy(parser);
+}
+
+/* Without the parallel parser, no thread is lost. The sanitizers have no threads after a fork. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !HPAR_PARALLEL
+static void child_goes_on(void) {}
+#else
+typedef struct forked {
+  pid_t child;
+  uint64_t allocations;
+  size_t calls;
+} forked;
+
+static void fork_first(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
+                       const hpar_stats *stats, unsigned thread, void *context) {
+  forked *f = context;
+  (void)index, (void)input, (void)document, (void)parser, (void)stats, (void)thread;
+  if (f->calls++) return;
+  f->child = fork();
+  if (!f->child) hp_memory_fail_once(f->allocations);
+}
+
+/* The callback of a long input forks. The child makes new threads for the other inputs, and parses
+ * all of them if an allocation fails. */
+static void child_goes_on(void) {
+  enum { INPUTS = 4 };
+  buffer page = {0};
+  buffer_text(&page, "\xEF\xBB\xBF");
+  while (page.length < 1 << 20) buffer_text(&page, "<p class=a>some <b>text</b> <i>and");
+  for (unsigned n = 0; n < 12; n++) {
+    hpar_parser *parser = NULL;
+    CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+    const hpar_options options = {HPAR_OPTIONS_INIT, .threads = 2};
+    hpar_input inputs[INPUTS] = {{HPAR_INPUT_INIT, .bytes = page.bytes, .length = page.length}};
+    for (unsigned i = 1; i < INPUTS; i++)
+      inputs[i] = (hpar_input){HPAR_INPUT_INIT, .bytes = "<p>a", .length = 4, .status = HPAR_ERROR_IO};
+    forked f = {.allocations = n};
+    const hpar_status status = hpar_parse_many(parser, &options, inputs, INPUTS, NULL, fork_first, &f);
+    bool fine = status == HPAR_OK && f.child >= 0 && f.calls == INPUTS;
+    for (unsigned i = 0; i < INPUTS; i++)
+      fine = fine && (inputs[i].status == HPAR_OK || (!f.child && inputs[i].status == HPAR_ERROR_MEMORY));
+    if (!f.child) _exit(!fine);
+    int ended = -1;
+    CHECK(fine && waitpid(f.child, &ended, 0) == f.child && ended == 0);
+    hpar_parser_destroy(parser);
+  }
+  buffer_free(&page);
+}
+#endif
+
 int main(void) {
   make_pages();
   trees_are_the_same();
   long_inputs();
+  one_thread_keeps_the_order();
   one_fails();
+  child_goes_on();
   want_of_memory();
   for (unsigned i = 0; i < COUNT; i++) {
     buffer_free(&pages[i]);
