@@ -143,6 +143,27 @@ static void inherits_no_binding(void) {
   hp_pool_destroy(pool);
 }
 
+static void bind_for_once(void *context, unsigned thread) {
+  CHECK(hp_bind_thread(true, thread) && hp_thread_is_bound());
+  CHECK(hp_bind_thread(false, thread) && !hp_thread_is_bound());
+  note_allowed(context, thread);
+}
+
+/* Checks that a thread has all processors again after a batch that bound it. */
+static void ends_its_binding(void) {
+  _Atomic int counts[2];
+  hp_pool *pool = NULL;
+  note_allowed(counts, 0);
+  if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
+  if (hp_pool_threads(pool) > 1) {
+    hp_pool_start(pool, 2, bind_for_once, counts);
+    hp_pool_join(pool);
+    CHECK_EQ(atomic_load(&counts[1]), atomic_load(&counts[0]));
+  }
+  CHECK(hp_pool_stop(pool, UINT64_C(20000000000)));
+  hp_pool_destroy(pool);
+}
+
 enum { SIGNALS = 65 };
 
 typedef struct masks {
@@ -156,10 +177,12 @@ static void note_mask(void *context, unsigned thread) {
   for (int i = 1; i < SIGNALS; i++) atomic_store(&m->is_blocked[thread][i], sigismember(&mask, i) == 1);
 }
 
-/* Checks that the threads of the pool leave the host's signals to the host's threads. */
+/* Checks that the threads of the pool leave the host's signals to the host's threads, and receive
+ * their own faults. */
 static void signals(void) {
   static masks m;
   static const int hosts[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGALRM, SIGUSR1, SIGPROF, SIGIO};
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
   hp_pool *pool = NULL;
   note_mask(&m, 0);
   if (!CHECK_EQ(hp_pool_create(&pool, 2), HPAR_OK)) return;
@@ -168,7 +191,7 @@ static void signals(void) {
   hp_pool_join(pool);
   for (unsigned t = 1; t < hp_pool_threads(pool); t++) {
     for (unsigned i = 0; i < sizeof hosts / sizeof *hosts; i++) CHECK(atomic_load(&m.is_blocked[t][hosts[i]]));
-    CHECK(!atomic_load(&m.is_blocked[t][SIGSEGV]));
+    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) CHECK(!atomic_load(&m.is_blocked[t][faults[i]]));
   }
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
@@ -244,6 +267,7 @@ static void long_waits(void) {
 
 int main(void) {
   inherits_no_binding();
+  ends_its_binding();
   static const hp_pool_wait ways[] = {HP_POOL_ADAPTIVE, HP_POOL_SPIN, HP_POOL_SLEEP};
   for (unsigned threads = 1; threads <= THREADS; threads++) {
     hp_pool *pool = NULL;
