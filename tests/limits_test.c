@@ -350,6 +350,50 @@ static void shared_attributes(void) {
   buffer_free(&page);
 }
 
+static size_t memory_of(const buffer *page, const hpar_options *options) {
+  CHECK_EQ(hpar_parse(parser, options, page->bytes, page->length, document, NULL), HPAR_OK);
+  return hpar_document_memory(document);
+}
+
+/* A parse far below a limit of memory takes what it takes without a limit, and stays parallel. */
+static void far_below_the_limit(size_t length) {
+  buffer page = {0};
+  while (page.length < length) buffer_text(&page, "<p class=same title='x&amp;y' lang=de>");
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  const size_t memory = memory_of(&page, &options);
+  options.limits.memory = 1 << 30;
+  CHECK_EQ(memory_of(&page, &options), memory);
+  options.max_errors = 1; /* attributes are not shared, and values not deferred */
+  CHECK(memory_of(&page, &options) > memory);
+  options.max_errors = 0;
+  options.mode = HPAR_MODE_PARALLEL;
+  for (int is_near = 0; is_near < 2 && hpar_predictor_name(0); is_near++) {
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+    CHECK_STRING(stats.mode, is_near ? "sequential" : "parallel");
+    options.limits.memory = hpar_document_memory(document) / 2 * 3;
+  }
+  buffer_free(&page);
+}
+
+/* Nodes lie side by side in slabs: an element and a text take 56 bytes. */
+static void dense_nodes(void) {
+  enum { COUNT = 10000 };
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+  buffer page = {0};
+  for (int i = 0; i < COUNT; i++) buffer_text(&page, "<b x>y</b>");
+  CHECK(memory_of(&page, &options) < COUNT * 60);
+  buffer_free(&page);
+}
+
+/* The tree up to the limit stays. */
+static void kept_trees(void) {
+  static const char page[] = "<p><b><i><u>x<s>y";
+  const hpar_options options = {HPAR_OPTIONS_INIT, .limits.depth = 6};
+  CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), document, NULL), HPAR_LIMIT_DEPTH);
+  CHECK(compare_dump(document, &got) && strstr(got.bytes, "<u>") && !strstr(got.bytes, "<s>"));
+}
+
 int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
@@ -363,6 +407,10 @@ int main(void) {
   time_is_up();
   amplification();
   shared_attributes();
+  far_below_the_limit(4000);
+  far_below_the_limit(100000);
+  dense_nodes();
+  kept_trees();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();
