@@ -403,6 +403,7 @@ static void foreign_sheets(resource_events *e) {
 
 static void receive_line(const hpar_resource *r, hpar_resource_event event, void *context) {
   static const char *const names[] = {"found", "confirmed", "cancelled"};
+  CHECK_EQ(r->thread, 0); /* the calling one */
   buffer_format(context, "%s %s %.*s at %u\n", names[event], hpar_resource_kind_name(r->kind), (int)r->url.length,
                 r->url.bytes, (unsigned)r->offset);
 }
@@ -471,6 +472,50 @@ static void sequences(void) {
   check_lines(&options, "<template>xxxxx<p><img src=1></p><img src=3>",
               "found image 1 at 18\nfound image 3 at 33\ncancelled image 1 at 18\ncancelled image 3 at 33\n");
 #endif
+}
+
+/* Templates in templates are shadow roots up to a depth of 16. */
+static void shadow_roots(void) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+  buffer html = {0}, expected = {0};
+  for (int i = 0; i < 18; i++) {
+    buffer_text(&html, "<div><template shadowrootmode=open>");
+    if (i < 16) buffer_format(&expected, "confirmed image %d at %zu\n", i, html.length);
+    buffer_format(&html, "<img src=%d>", i);
+  }
+  check_lines(&options, html.bytes, expected.bytes);
+  buffer_free(&html);
+  buffer_free(&expected);
+}
+
+/* In memory, a script's attributes precede its node, which begins with the number of its parent. No
+ * such number is the name of a further attribute. */
+static void numbered_parents(void) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+  for (size_t i = 0; i < 120; i++) {
+    buffer html = {0}, expected = {0};
+    for (size_t k = 0; k < i; k++) buffer_text(&html, "<br>");
+    buffer_text(&html, "<div>");
+    buffer_format(&expected, "confirmed module-import 1 at %zu\n", html.length);
+    buffer_text(&html, "<script type=module>import '1'</script>");
+    check_lines(&options, html.bytes, expected.bytes);
+    buffer_free(&html);
+    buffer_free(&expected);
+  }
+}
+
+/* A fed parse reports a resource as soon as the tag after it has come. */
+static void prompt_events(void) {
+  buffer lines = {0};
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8",
+                                .resources = {.callback = receive_line, .context = &lines}};
+  static const char html[] = "<style>@import '1'</style><img src=2><p>x",
+                    expected[] = "confirmed import 1 at 0\nconfirmed image 2 at 26\n";
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, html, strlen(html)), HPAR_OK);
+  CHECK_BYTES(lines.bytes, lines.length, expected, strlen(expected));
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  buffer_free(&lines);
 }
 
 static void refusals(void) {
@@ -557,6 +602,9 @@ int main(int count, char **arguments) {
     status = pages(&e);
   } else {
     sequences();
+    shadow_roots();
+    prompt_events();
+    numbered_parents();
     refusals();
     limits(&e);
     foreign_sheets(&e);

@@ -270,6 +270,8 @@ static void styles(void) {
       "<style>@import '\\0\\d800\\110000 x\\';</style><style>@\\69mports 'a'</style><style>@import\\20'a'</style>",
       "import url[\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDx';] content[]\n");
   check_resources("<style>@import 'a\\g'</style>", "import url[ag] content[]\n");
+  check_resources("<style>@import 'a' 'x\n;@import 'b'</style>",
+                  "import url[a] content['x]\nimport url[b] content[]\n");
   check_resources("<style type=text/plain>@import 'a'</style><style media='not all'>@import 'a'</style>", "");
   check_resources("<style media=print nonce=n>@import 'a' not all;@import 'b'</style>",
                   "import url[b] media[print] nonce[n] content[]\n");
@@ -277,6 +279,21 @@ static void styles(void) {
   check_resources("<style>/*/@import 'a';/**/@import 'b'</style>", "import url[b] content[]\n");
   check_resources("<style>/*</style><style>@import 'a' /*</style><style>@import 'b' /</style>",
                   "import url[a] content[]\nimport url[b] content[/]\n");
+}
+
+/* An escape at the end of the input does not take the bytes after it. */
+static void cut_escapes(void) {
+  static const char *const ends[] = {"\\x4|1", "\\u{4|1}", "\\u|{41}", "\\u004|1"};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    buffer html = {0};
+    buffer_format(&html, "<script type=module>import '%s", ends[i]);
+    char *cut = strchr(html.bytes, '|');
+    memmove(cut, cut + 1, strlen(cut));
+    parse(html.bytes, (size_t)(cut - html.bytes));
+    CHECK_EQ(hpar_resources(document, hpar_document_root(document), collect, NULL), HPAR_OK);
+    CHECK(out.length && !memchr(out.bytes, 'A', out.length));
+    buffer_free(&html);
+  }
 }
 
 static void metas(void) {
@@ -388,6 +405,7 @@ int main(int count, char **arguments) {
     backgrounds();
     modules();
     styles();
+    cut_escapes();
     metas();
     templates();
     calls();
