@@ -122,6 +122,19 @@ static void attributes(void) {
                 "<a href=https://x/ id=1><a href='https://y'><a href=ftp:>");
 }
 
+/* Each type of children has a counter of its own. */
+static void types(void) {
+  expect_action(":nth-of-type(2)", ACTION(REMOVE, ""), "<b>a</b><i>b</i><p>c</p><p>d</p>", "<b>a</b><i>b</i><p>c</p>");
+}
+
+/* A line feed at the beginning of a pre is no text, also as a reference, and reopens nothing. */
+static void first_line_feeds(void) {
+  expect_action("pre > div", ACTION(PREPEND, "X"), "<p><b></p><pre>&#10;<div>a</div></pre>",
+                "<p><b></p><pre>&#10;<div>Xa</div></pre>");
+  expect_action("pre > div", ACTION(PREPEND, "X"), "<p><b></p><pre>&#10;&#10;<div>a</div></pre>",
+                "<p><b></p><pre>&#10;&#10;<div>a</div></pre>");
+}
+
 /* The rows of inputs on which a rewriter without tree construction is wrong. */
 static void exactness(void) {
   expect_action("img", ACTION(REMOVE, ""), "<template><col><style></template><img src=x onerror=1><style></style>",
@@ -212,6 +225,12 @@ static void document_ends(void) {
   }
 }
 
+/* html ends at its tag after a frameset, too, which leaves no other element open. */
+static void end_after_frameset(void) {
+  expect_action("html", ACTION(APPEND, "X"), "<html><frameset></frameset></html><!--a-->",
+                "<html><frameset></frameset>X</html><!--a-->");
+}
+
 /* The second reading of a filter's output adds nothing at the end. */
 static void filtered_end(void) {
   const hpar_action end = {.unit = HPAR_UNIT_DOCUMENT_END, .kind = HPAR_ACTION_APPEND, .value = text_of("X")};
@@ -228,6 +247,31 @@ static void closed_parents(void) {
                 "<a><table><a k=\"v\">p</a><a k=\"v\">p</a>");
   expect_action("a p", ATTRIBUTE(SET_ATTRIBUTE, "k", "v"), "<a><table><p><a>x</a></p><p>",
                 "<a><table><p k=\"v\"><a>x</a></p><p k=\"v\">");
+}
+
+static hpar_status note_length(hpar_text_piece *t, void *context) {
+  buffer_format(context, "%d ", (int)t->raw.length);
+  return HPAR_OK;
+}
+
+/* A text of more than 64 KB comes in pieces, unless the options have another limit. */
+static void long_text(void) {
+  buffer page = {0}, out = {0}, lengths = {0};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p", .text = note_length, .context = &lengths};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  hpar_rules *rules = rules_of(&rule, 1);
+  buffer_text(&page, "<p>");
+  for (int i = 0; i < 64 << 10; i++) buffer_byte(&page, 'a');
+  for (int i = 0; i < 2; i++) {
+    buffer_clear(&lengths);
+    CHECK_EQ(run(rules, &options, page.bytes, page.length, 0, &out, NULL), HPAR_OK);
+    CHECK_STRING(lengths.bytes, i ? "65536 1 " : "65536 0 ");
+    buffer_byte(&page, 'b');
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&page);
+  buffer_free(&out);
+  buffer_free(&lengths);
 }
 
 static void orders(void) {
@@ -442,6 +486,9 @@ static void encodings(void) {
     CHECK_BYTES(out.bytes, out.length, "\xC3\xA9<p title=\xC3\xA9>", 14);
     CHECK(stats.decoded && !stats.passed_through);
     CHECK_STRING(stats.encoding, "UTF-8");
+    /* half a character at the end */
+    CHECK_EQ(run(rules, &options, wide, sizeof wide - 2, feeds[i], &out, &stats), HPAR_OK);
+    CHECK_BYTES(out.bytes, out.length, "<p title=\xC3\xA9\xEF\xBF\xBD", 14);
   }
   /* a byte order mark precedes the label */
   static const char *const labels[] = {"utf-16le", "utf-16be"};
@@ -544,12 +591,16 @@ int main(void) {
   insertions();
   attributes();
   exactness();
+  types();
+  first_line_feeds();
   implied_elements();
   ends();
   units();
   document_ends();
+  end_after_frameset();
   filtered_end();
   closed_parents();
+  long_text();
   orders();
   edited_values();
   callbacks();

@@ -146,6 +146,8 @@ static void test_prefix(void) {
                "<base href=http://x/><a href=/b>");
   check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/a b,", "<img srcset=/c ><a href=/d>",
                "<img srcset=/a%20b,/c ><a href=\"/a b,/d\">");
+  check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/a b", "<style>a{b:url(/c)}@import \"/d\"</style>",
+               "<style>a{b:url(/a\\20 b/c)}@import \"/a b/d\"</style>");
   check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/</style>", "<style>a{b:url(/c)}@import \"/d\"</style>",
                "<style>a{b:url(/\\3c /style>/c)}@import \"/\\3c /style>/d\"</style>");
 }
@@ -473,6 +475,20 @@ static void test_many(void) {
 
 /*** places of finds ***/
 
+static void check_find(const char *places, const char *value, const char *replacement, const char *text,
+                       const char *expected) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
+  const hpar_action action = {.unit = HPAR_UNIT_TEXT,
+                              .kind = HPAR_ACTION_FIND,
+                              .name = places,
+                              .value = string_of(value),
+                              .replacement = string_of(replacement)};
+  const hpar_rule rule = {HPAR_RULE_INIT, .actions = &action, .action_count = 1};
+  hpar_rules *rules = compile(&rule, 1);
+  check_output(rules, &options, text, expected);
+  hpar_rules_destroy(rules);
+}
+
 static const struct {
   const char *places, *value, *text, *expected;
 } found[] = {
@@ -491,18 +507,12 @@ static const struct {
 };
 
 static void test_finds(void) {
-  for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
-    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
-    const hpar_action action = {.unit = HPAR_UNIT_TEXT,
-                                .kind = HPAR_ACTION_FIND,
-                                .name = found[i].places,
-                                .value = string_of(found[i].value),
-                                .replacement = {"x", 1}};
-    const hpar_rule rule = {HPAR_RULE_INIT, .actions = &action, .action_count = 1};
-    hpar_rules *rules = compile(&rule, 1);
-    check_output(rules, &options, found[i].text, found[i].expected);
-    hpar_rules_destroy(rules);
-  }
+  for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+    check_find(found[i].places, found[i].value, "x", found[i].text, found[i].expected);
+  /* A find ends neither the comment nor the element around it. */
+  check_find("comment", "a", "", "<p><!--a->--><!--a>--><!--ab-->", "<p><!--a->--><!--a>--><!--b-->");
+  check_find("script", "a", "<", "<script>a/script></script>", "<script>a/script></script>");
+  check_find("script", "a", "<", "<script>a/scrip</script>", "<script></scrip</script>");
 }
 
 /*** finds across tags ***/
