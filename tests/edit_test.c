@@ -415,10 +415,15 @@ static void attributes_one_by_one(void) {
   CHECK_EQ(hpar_node_attribute_value(document, copy, "a0").length, 1);
   CHECK_EQ(hpar_node_attribute_value(document, nodes[0], "a1").length, 1);
   CHECK(!hpar_node_attribute_value(document, copy, "a1").bytes);
+  CHECK_EQ(hpar_node_remove_attribute(edit, nodes[1], "a0", 2), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, nodes[0], "a7", 2, "new", 3), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, nodes[1], "a1", 2, "new", 3), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_count(document, nodes[1]), COUNT - 1);
+  CHECK_EQ(hpar_node_attribute_value(document, nodes[1], "a1").length, 3);
   hpar_document_destroy(document);
 }
 
-/* The options of the last call hold: for memory also after the document has grown. */
+/* The options of the last call hold: for nodes and memory also after the document has grown. */
 static void options_of_edits(void) {
   enum { BYTES = 1000, MEMORY = 2 << 20 };
   static const char noscript[] = "<noscript><b>x</b></noscript>";
@@ -437,10 +442,18 @@ static void options_of_edits(void) {
     hpar_node inside = hpar_node_first_child(document, hpar_node_first_child(document, body));
     CHECK_EQ(hpar_node_kind(document, inside), scripting ? HPAR_NODE_TEXT : HPAR_NODE_ELEMENT);
   }
-  const hpar_options limited = {HPAR_OPTIONS_INIT, .limits = {.memory = MEMORY}};
-  CHECK_EQ(hpar_document_edit(document, &limited, &edit, NULL), HPAR_OK);
+  const hpar_options counted = {HPAR_OPTIONS_INIT, .limits = {.nodes = 2 * MEMORY / BYTES}};
+  CHECK_EQ(hpar_document_edit(document, &counted, &edit, NULL), HPAR_OK);
   int made = 0;
   hpar_status status = HPAR_OK;
+  for (; !status && made < 4 * MEMORY / BYTES; made++) status = hpar_node_create_text(edit, text, BYTES, &node);
+  CHECK_EQ(status, HPAR_LIMIT_NODES);
+  CHECK(made <= 2 * MEMORY / BYTES);
+  CHECK_EQ(hpar_parse(parser, NULL, "<p>", 3, document, NULL), HPAR_OK);
+  const hpar_options limited = {HPAR_OPTIONS_INIT, .limits = {.memory = MEMORY}};
+  CHECK_EQ(hpar_document_edit(document, &limited, &edit, NULL), HPAR_OK);
+  made = 0;
+  status = HPAR_OK;
   for (; !status && made < 2 * MEMORY / BYTES; made++) status = hpar_node_create_text(edit, text, BYTES, &node);
   CHECK_EQ(status, HPAR_LIMIT_MEMORY);
   if (!CHECK(made > MEMORY / BYTES / 2 && made <= MEMORY / BYTES)) printf("  %d texts\n", made);

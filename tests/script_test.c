@@ -15,6 +15,7 @@
 
 #include <hpar/study.h>
 #include <stdlib.h>
+#include <time.h>
 
 static hpar_parser *parser;
 static hpar_document *document;
@@ -98,6 +99,9 @@ static void writes(void) {
        "|     <script>\n|       \"w \\ltable> \"\n|     \"  x\"\n|     <table>\n");
   BODY("<script>w \\ltextarea>\\n</script>\nx</textarea>",
        "|     <script>\n|       \"w \\ltextarea>\\n\"\n|     <textarea>\n|       \"\nx\"\n");
+  /* a script in SVG pauses the parser, and sees nothing of what it writes */
+  BODY("<svg><script>w \\lg>\ns</script></svg>",
+       "|     <svg svg>\n|       <svg script>\n|         \"w \\lg>\ns\"\n|       <svg g>\n|         \"5 1 8\"\n");
   BODY("<script>w \\lplaintext></script><b>x",
        "|     <script>\n|       \"w \\lplaintext>\"\n|     <plaintext>\n|       \"<b>x\"\n");
 }
@@ -401,7 +405,20 @@ static hpar_study_stats count_scripts(const char *page) {
   return stats;
 }
 
+static hpar_status wait_for_clock(hpar_editor *editor, const hpar_script *script, void *context) {
+  struct timespec before, now;
+  (void)editor, (void)script, (void)context;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
+  return HPAR_OK;
+}
+
 static void statistics(void) {
+  const hpar_options waits = {HPAR_OPTIONS_INIT, .script.callback = wait_for_clock};
+  hpar_study_stats timed = {HPAR_STUDY_STATS_INIT};
+  CHECK_EQ(hpar_study_parse(parser, &waits, "<script>x</script>", 18, document, &timed), HPAR_OK);
+  CHECK(timed.ns.scripts > 0);
   CHECK_EQ(count_scripts("<p>a").script.runs, 0);
   const hpar_study_stats written = count_scripts("<p>a<script>w \\li>\\l/i>\n</script>b");
   CHECK_EQ(written.script.bytes_written, 7);
@@ -462,6 +479,26 @@ static hpar_status parse_hostile(hpar_options options, hpar_script_callback call
   return hpar_parse(parser, &options, page, sizeof page - 1, document, NULL);
 }
 
+static hpar_status set_two_attributes(hpar_editor *editor, const hpar_script *script, void *context) {
+  (void)context;
+  CHECK_EQ(hpar_node_set_attribute(editor, script->node, "a", 1, "", 0), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(editor, script->node, "b", 1, "", 0), HPAR_LIMIT_ATTRIBUTES);
+  return HPAR_OK;
+}
+
+/* The parser has prepared the first script, which is empty. It does not run when another script
+ * gives it a text and moves it, also if nodes have source positions. */
+static void moved_script(void) {
+  static const char page[] = "<body><script></script><script>t 3 w x\nm 3 2</script>y";
+  for (int positions = 0; positions < 2; positions++) {
+    toy of = {.max_scripts = 100};
+    hpar_options options = with_toy(&of);
+    options.source_offsets = positions;
+    if (!parse_with(&options, page, strlen(page))) return;
+    CHECK_EQ(of.scripts, 1);
+  }
+}
+
 static void limits(void) {
   static const char *const texts[] = {"<b>",   "x",          "<table>", "<!--", "<script>x</script>",
                                       "<a b=", "<textarea>", "&am"};
@@ -490,6 +527,8 @@ static void limits(void) {
   CHECK_EQ(hpar_parse(parser, &shallow, twice, sizeof twice - 1, document, NULL), HPAR_OK);
   CHECK_EQ(count, 8);
   CHECK_EQ(parse_hostile((hpar_options){.size = 0}, fail, NULL), HPAR_ERROR_CALLBACK);
+  const hpar_options attributes = {.limits.attributes = 1};
+  CHECK_EQ(parse_hostile(attributes, set_two_attributes, NULL), HPAR_LIMIT_ATTRIBUTES);
 }
 
 /* The limit of written bytes may be reached. */
@@ -718,6 +757,7 @@ int main(int count, char **arguments) {
     ignored_writes();
     statistics();
     limits();
+    moved_script();
     written_bytes();
     errors_after_a_limit();
     random_pages();
