@@ -221,10 +221,3 @@ bool hp_unit_queue_run(hp_unit_queue *q, const hp_unit_plan *plan, hp_crew *crew
   hp_crew_run(crew, executor, threads, run_units, q);
   return true;
 }
-
-void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count,
-                       const hp_unit_client *client, void *job) {
-  const hp_unit_plan plan = {.client = client, .job = job, .count = count};
-  hp_unit_queue queue;
-  hp_unit_queue_run(&queue, &plan, crew, executor, threads, false);
-}

@@ -187,8 +187,5 @@ void hp_unit_queue_stop_consuming(hp_unit_queue *queue);
  * has waited. */
 bool hp_unit_queue_run(hp_unit_queue *queue, const hp_unit_plan *plan, hp_crew *crew, const hp_executor *executor,
                        unsigned threads, bool may_leave);
-/* Runs all units of a client without results in order. */
-void hp_crew_run_units(hp_crew *crew, const hp_executor *executor, unsigned threads, size_t count,
-                       const hp_unit_client *client, void *job);
 
 #endif
