@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "check.h"
+#include "platform/affinity.h"
 
 #include <hpar/hpar.h>
 #include <pthread.h>
@@ -14,6 +15,9 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { UNITS = 64, THREADS = 3 };
 
@@ -22,8 +26,11 @@ typedef struct job {
   _Atomic unsigned begun, admitted, dropped;
   hp_unit_plan plan;
   hp_unit_queue queue;
-  hp_unit_state states[UNITS];
-  hp_unit_steps steps[UNITS];
+  hp_unit_state states[UNITS + 1];
+  hp_unit_steps *steps;
+  bool may_be_left;           /* a unit may be taken from all threads but the calling one */
+  bool runs_first;            /* no unit is consumed before all have run */
+  bool is_inline;             /* all units before the one that is admitted are consumed */
   _Atomic unsigned cancel_at; /* the unit that cancels the others; 0: none */
   bool holds_first;           /* the first admission lasts until all units are published */
   bool has_straggler;
@@ -35,13 +42,14 @@ typedef struct job {
 /* The first unit that another thread than the calling one runs is late. */
 static void run_unit(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
   job *j = context;
-  (void)thread;
+  CHECK_EQ(hp_unit_may_be_taken(steps), thread && j->may_be_left && steps);
   atomic_fetch_add(&j->begun, 1);
   if (j->has_straggler) {
     if (pthread_equal(pthread_self(), j->caller)) {
       while (!atomic_load(&j->has_stopped)) sched_yield(); /* so that another thread has a unit */
     } else if (!atomic_exchange(&j->has_stopped, true)) {
       sem_wait(&j->release);
+      CHECK(!hp_unit_begin_write(steps)); /* the calling thread has taken the unit */
     }
   }
   if (j->cancel_at && unit == j->cancel_at) hp_unit_queue_cancel(&j->queue);
@@ -52,6 +60,8 @@ static void run_unit(void *context, size_t unit, unsigned thread, hp_unit_steps 
 static hp_admission admit_unit(void *context, size_t unit, size_t first) {
   job *j = context;
   CHECK(hp_unit_is_published(&j->states[unit]) && first <= unit);
+  if (j->is_inline) CHECK_EQ(first, unit);
+  if (j->runs_first) CHECK_EQ(atomic_load(&j->begun), j->plan.count);
   CHECK_EQ(atomic_load(&j->runs[unit]), 1);
   CHECK_EQ(atomic_fetch_add(&j->admitted, 1), unit);
   for (size_t i = 0; j->holds_first && !unit && i < j->plan.count; i++)
@@ -73,8 +83,21 @@ static const hp_unit_client silent = {.run = run_unit, .drop = drop_job},
                             consuming = {
                                 .run = run_unit, .admit = admit_unit, .consume = consume_unit, .drop = drop_job};
 
+/* The steps of the units, and no memory after them. */
+static hp_unit_steps *fenced_steps(void) {
+  static char *fence;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (UNITS * sizeof(hp_unit_steps) + page - 1) / page * page;
+  if (!fence) {
+    char *memory = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(memory != MAP_FAILED && !mprotect(memory + size, page, PROT_NONE))) exit(check_report());
+    fence = memory + size;
+  }
+  return memset(fence - UNITS * sizeof(hp_unit_steps), 0, UNITS * sizeof(hp_unit_steps));
+}
+
 static void open_job(job *j, const hp_unit_client *client, size_t count) {
   memset((void *)j, 0, sizeof *j);
+  j->steps = fenced_steps();
   j->caller = pthread_self();
   sem_init(&j->release, 0, 0);
   j->plan = (hp_unit_plan){.client = client, .job = j, .count = count, .states = j->states, .steps = j->steps};
@@ -102,6 +125,10 @@ static void one_unit(void) {
   CHECK(hp_unit_claim(&unit) && hp_unit_give_up(&unit) && !hp_unit_publish(&unit) && !hp_unit_is_complete(&unit));
   hp_unit_free(&unit);
   CHECK(hp_unit_give_up(&unit) && !hp_unit_claim(&unit)); /* the thread was late before its claim */
+  CHECK(!hp_unit_give_up(&unit));
+  hp_unit_free(&unit);
+  CHECK(hp_unit_claim(&unit) && hp_unit_publish(&unit) && hp_unit_hold(&unit, 0));
+  CHECK_EQ(hp_unit_holder(&unit), 1);
 }
 
 /* A thread that gives a unit up, or ends the consumption, waits for one that writes or consumes. A
@@ -194,6 +221,7 @@ static void may_leave(unsigned threads, bool has_steps, bool has_memory) {
   const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
   open_job(&j, &silent, UNITS);
   if (!has_steps) j.plan.steps = NULL;
+  j.may_be_left = threads > 1;
   CHECK_EQ(hp_crew_prepare(&crew, &executor, THREADS), THREADS);
   if (!has_memory) hp_memory_fail_once(0);
   const bool is_done = hp_unit_queue_run(&j.queue, &j.plan, &crew, &executor, threads, true);
@@ -204,19 +232,24 @@ static void may_leave(unsigned threads, bool has_steps, bool has_memory) {
   hp_crew_close(&crew);
 }
 
-/* Any number of threads, by their own executors. */
+/* Any number of threads, by their own executors. They consume between two units, or one of them
+ * does, or all do at the end. A published unit beyond the last one is none of the run. */
 static void each_once(hp_crew *crew, hpar_executor kind) {
+  enum { BY_PART, CONSUMING, ONE_CONSUMES, CONSUMING_LAST, WAYS };
   static job j;
   const hp_executor executor = {.kind = kind, .threads = THREADS};
-  for (unsigned threads = 1; threads <= THREADS; threads++)
+  for (unsigned threads = THREADS; threads; threads--)
     for (size_t count = 0; count <= UNITS; count += 1 + count / 2)
-      for (int way = 0; way < 3; way++) {
-        open_job(&j, way ? &consuming : &silent, count);
-        j.plan.by_part = way == 0;
-        j.plan.consumers = way == 1 ? threads : 1;
+      for (int way = 0; way < WAYS; way++) {
+        open_job(&j, way == BY_PART ? &silent : &consuming, count);
+        j.plan.by_part = way == BY_PART;
+        j.plan.consumers = way == CONSUMING ? threads : way == ONE_CONSUMES;
+        j.is_inline = kind == HPAR_EXECUTOR_INLINE;
+        j.runs_first = j.is_inline && way == CONSUMING_LAST;
+        atomic_store(&j.states[count], HP_UNIT_PUBLISHED);
         CHECK_EQ(hp_crew_prepare(crew, &executor, threads), threads);
         CHECK(hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, threads, false));
-        check_all(&j, way != 0);
+        check_all(&j, way != BY_PART);
       }
 }
 
@@ -241,6 +274,7 @@ static void held_admission(hp_crew *crew) {
   for (int i = 0; i < 50; i++) {
     open_job(&j, &consuming, UNITS);
     j.plan.consumers = THREADS;
+    j.plan.patience_ns = UINT64_MAX; /* the last thread does not wait, because nothing is left */
     j.holds_first = true;
     CHECK_EQ(hp_crew_prepare(crew, &executor, THREADS), THREADS);
     CHECK(hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, THREADS, false));
@@ -254,7 +288,7 @@ static void straggler(hp_crew *crew, bool by_part) {
   const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = THREADS};
   open_job(&j, &silent, UNITS);
   j.plan.by_part = by_part;
-  j.has_straggler = true;
+  j.has_straggler = j.may_be_left = true;
   CHECK_EQ(hp_crew_prepare(crew, &executor, THREADS), THREADS);
   CHECK(!hp_unit_queue_run(&j.queue, &j.plan, crew, &executor, THREADS, true));
   CHECK(hp_crew_is_left(crew));
@@ -291,11 +325,99 @@ static void run_too_often(unsigned count, hpar_task_callback task, void *argumen
   for (unsigned i = 2 * count; i--;) task(argument, i % (count + 3));
 }
 
+static void run_nothing(unsigned count, hpar_task_callback task, void *argument, void *context) {
+  (void)count, (void)task, (void)argument, (void)context;
+}
+
+static void count_task(void *context, unsigned thread) { ((unsigned *)context)[thread]++; }
+
+/* The calling thread runs the tasks that the caller's executor has left out. */
+static void lazy_executor(hp_crew *crew) {
+  unsigned runs[THREADS + 1] = {0};
+  const hp_executor executor = hp_executor_of_call(run_nothing, NULL, THREADS);
+  hp_crew_run(crew, &executor, THREADS, count_task, runs);
+  for (unsigned i = 0; i <= THREADS; i++) CHECK_EQ(runs[i], i < THREADS);
+}
+
+/* A thread that runs a unit takes the next ones, too, if nobody has claimed them. */
+static struct {
+  hp_unit_queue queue;
+  unsigned runs, units;
+} joined;
+
+static void run_and_join(void *context, size_t unit, unsigned thread, hp_unit_steps *steps) {
+  (void)context, (void)thread, (void)steps;
+  joined.runs++;
+  CHECK_EQ(unit, joined.units++);
+  if (unit == 2) return; /* the next one is of another run */
+  for (size_t before = unit; hp_unit_queue_join(&joined.queue, &unit); before = unit) {
+    CHECK_EQ(unit, before + 1);
+    CHECK_EQ(unit, joined.units++);
+    if (unit == 2) return;
+  }
+}
+
+static void joins(hp_crew *crew) {
+  static const hp_unit_client client = {.run = run_and_join};
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_INLINE};
+  const hp_unit_plan plan = {.client = &client, .count = UNITS};
+  CHECK(hp_unit_queue_run(&joined.queue, &plan, crew, &executor, 1, false));
+  CHECK_EQ(joined.runs, 2);
+  CHECK_EQ(joined.units, UNITS);
+  size_t unit = 0; /* others have claimed the next one */
+  CHECK(!hp_unit_queue_join(&joined.queue, &unit));
+}
+
+/* A crew whose thread is in a run stays with the late ones until the thread has left. */
+static struct {
+  sem_t release;
+  _Atomic bool is_in;
+} held;
+
+static void hold_thread(void *context, unsigned thread) {
+  (void)context, (void)thread;
+  atomic_store(&held.is_in, true);
+  sem_wait(&held.release);
+}
+
+/* A child does not wait for the threads of its parent. */
+static void fork_beside(hp_crew *crew) {
+  enum { SECONDS = 60 }; /* a guard only */
+  const pid_t child = fork();
+  if (!child) {
+    alarm(SECONDS);
+    hp_stragglers_wait(crew->stragglers);
+    _exit(hp_crew_await(crew));
+  }
+  int status = -1;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK_EQ(status, 0);
+}
+
+static void late_crews(void) {
+  const hp_executor executor = {.kind = HPAR_EXECUTOR_THREADS, .threads = 2};
+  static hp_late_crews late;
+  CHECK_EQ(hp_late_crews_sweep(&late, false), 0);
+  sem_init(&held.release, 0, 0);
+  hp_crew *crew = hp_allocate_zeroed(sizeof *crew);
+  if (!CHECK(crew) || !CHECK_EQ(hp_crew_prepare(crew, &executor, 2), 2)) return;
+  hp_crew_start(crew, false, 2, hold_thread, NULL);
+  while (!atomic_load(&held.is_in)) sched_yield();
+  hp_crew_leave(crew, hp_pool_close(hp_crew_pool(crew)), NULL, NULL);
+  fork_beside(crew);
+  hp_crew_retire(crew, &late);
+  for (int i = 0; i < 3; i++) CHECK_EQ(hp_late_crews_sweep(&late, false), 1);
+  sem_post(&held.release);
+  CHECK_EQ(hp_late_crews_sweep(&late, true), 0);
+  CHECK_EQ(hp_late_crews_sweep(&late, false), 0);
+}
+
 static void many_threads(hp_crew *crew) {
   static job j;
   unsigned tasks = 0;
   const hp_executor executor = hp_executor_of_call(run_too_often, &tasks, 100000);
   CHECK_EQ(executor.threads, HPAR_MAX_THREADS);
+  CHECK_EQ(hp_executor_of_call(NULL, NULL, 0).threads, hp_usable_cores());
   open_job(&j, &consuming, UNITS);
   j.plan.consumers = executor.threads;
   CHECK(
@@ -398,6 +520,9 @@ int main(void) {
   for (int i = 0; i < 20; i++) straggler(&crew, i % 2);
   cancelled(&crew);
   many_threads(&crew);
+  lazy_executor(&crew);
+  joins(&crew);
+  late_crews();
   hp_crew_close(&crew);
   late_in_parses();
   late_in_rewrites();
