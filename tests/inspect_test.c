@@ -289,6 +289,98 @@ static void passed_over(void) {
   CHECK_EQ(hpar_chunk_at(parser, 2)->outcome, HPAR_CHUNK_CLEAN);
 }
 
+/* Each bar is a cut. The documents have at most two levels of compositions. */
+static const struct {
+  const char *marked, *strategy;
+  bool as_tree;
+  unsigned right_start, right, clean;
+  unsigned levels[3][3]; /* merges, segments, tokens */
+  unsigned log[HPAR_LOG_KINDS], again;
+  unsigned in_comment, in_raw_text, in_markup;
+} counts[] = {
+    {"<p>a</p>|<p>b</p>", NULL, false, 1, 1, 1, {{1, 2, 1}}, {1, 1, 2, 0, 0}, 0, 0, 0, 0},
+    {"<p>|<g><p></g></div><p>x", NULL, false, 1, 0, 0, {{1, 2, 1}}, {2, 2, 4, 0, 3}, 16, 0, 0, 0},
+    {"<p>aa|aa<!---->", NULL, false, 0, 0, 0, {{1, 0, 0}}, {1, 0, 1, 0, 0}, 7, 0, 0, 0},
+    {"<p>aa|aa", NULL, false, 1, 1, 1, {{1, 0, 0}}, {0, 0, 0, 0, 0}, 0, 0, 0, 0},
+    {"<xmp>a|a", NULL, false, 1, 1, 1, {{0, 0, 0}}, {0, 0, 0, 0, 0}, 0, 0, 0, 0},
+    {"x|<xmp>", NULL, false, 1, 1, 0, {{1, 1, 1}}, {1, 1, 2, 1, 0}, 5, 0, 0, 0},
+    {"<p>x<!--|a-->", NULL, false, 1, 1, 1, {{1, 1, 0}}, {0, 0, 0, 0, 0}, 0, 1, 0, 0},
+    {"<title>x|<b></ti|tle><p>", NULL, false, 1, 1, 1, {{2, 2, 1}}, {1, 2, 1, 0, 1}, 3, 0, 1, 1},
+    {"<ul><li>a|<li>b</li>|<li>c</ul>|<p>d", NULL, false, 3, 3, 3, {{3, 7, 4}}, {3, 4, 8, 0, 2}, 0, 0, 0, 0},
+    {"<ul><li>a|<li>b</li>|<li>c</ul>|<p>d", NULL, true, 3, 3, 3, {{3, 7, 4}, {1}, {1}}, {3, 4, 8, 0, 2}, 0, 0, 0, 0},
+    {"<body>|<ul><li>a|<li>b|<li>c|<li>d", NULL, false, 4, 4, 4, {{4, 8, 4}}, {4, 4, 11, 0, 5}, 0, 0, 0, 0},
+    {"<body>|<ul><li>a|<li>b|<li>c|<li>d",
+     NULL,
+     true,
+     4,
+     4,
+     4,
+     {{4, 2, 1}, {2, 3, 2}, {1, 3, 1}},
+     {1, 1, 2, 0, 2},
+     0,
+     0,
+     0,
+     0},
+    {"<p>|<b>|]]>", NULL, true, 2, 2, 2, {{2, 1, 0}, {1, 1, 0}}, {1, 0, 2, 0, 1}, 0, 0, 0, 0},
+    {"]]>|<pre>|</body>", NULL, true, 2, 2, 2, {{2, 3, 2}, {1, 1, 0}}, {1, 2, 1, 0, 1}, 0, 0, 0, 0},
+    {"<div>|<object></object>aaaaaaaaaaaaaaaaaaa</div>",
+     NULL,
+     false,
+     1,
+     1,
+     1,
+     {{1, 4, 2}},
+     {1, 2, 1, 0, 0},
+     0,
+     0,
+     0,
+     0},
+    {"y|-->", "hpar2013", false, 1, 1, 1, {{1, 1, 0}}, {0, 0, 0, 0, 0}, 0, 1, 0, 0},
+    {"</a>|<a>", "hpar2013", false, 1, 0, 0, {{1, 0, 0}}, {1, 0, 2, 0, 1}, 3, 0, 0, 0},
+    {"<svg>|<g></g><p>x</p></svg>", "hpar2013", false, 0, 0, 0, {{1, 0, 0}}, {0, 0, 0, 0, 0}, 21, 0, 0, 0},
+};
+
+/* Checks the counters of whole parses. */
+static void each_counter(void) {
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    char text[128];
+    uint64_t cuts[4], sum = 0;
+    size_t length = 0, cut_count = 0;
+    for (const char *at = counts[i].marked; *at; at++) {
+      if (*at == '|')
+        cuts[cut_count++] = length;
+      else
+        text[length++] = *at;
+    }
+    hpar_options o = inspecting(cuts, &kinds[0]);
+    study.cut_count = cut_count;
+    study.merge = counts[i].as_tree ? HPAR_MERGE_TREE : HPAR_MERGE_CHAIN;
+    study.strategy = counts[i].strategy;
+    study.checkpoint_bytes = 16;
+    study.inspect = false; /* which merges no logs with each other */
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(hpar_study_parse(parser, &o, text, length, document, &stats), HPAR_OK);
+    bool fine = CHECK_EQ(stats.chunks, cut_count) && CHECK_EQ(stats.chunks_exact, 0);
+    fine &= CHECK_EQ(stats.chunks_right_start, counts[i].right_start);
+    fine &= CHECK_EQ(stats.chunks_right, counts[i].right);
+    fine &= CHECK_EQ(stats.chunks_clean, counts[i].clean);
+    for (int level = 0; level < 3; level++) {
+      const hpar_merge_level *got = &stats.merge_levels[level];
+      const unsigned *want = counts[i].levels[level];
+      fine &= CHECK_EQ(got->merges, want[0]) & CHECK_EQ(got->segments, want[1]) & CHECK_EQ(got->tokens, want[2]);
+    }
+    for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) {
+      fine &= CHECK_EQ(stats.log_entries_by_kind[kind], counts[i].log[kind]);
+      sum += counts[i].log[kind];
+    }
+    fine &= CHECK_EQ(stats.log_entries, sum) & CHECK_EQ(stats.bytes_reparsed, counts[i].again);
+    fine &= CHECK_EQ(stats.chunks_in_comment, counts[i].in_comment);
+    fine &= CHECK_EQ(stats.chunks_in_raw_text, counts[i].in_raw_text);
+    fine &= CHECK_EQ(stats.chunks_in_markup, counts[i].in_markup);
+    if (!fine) printf("  %s\n", counts[i].marked);
+  }
+}
+
 /* Checks that chunks tile the input in each encoding, that sums equal the statistics, and that
  * events are within the parse. */
 static void the_record_is_whole(void) {
@@ -336,6 +428,7 @@ static void the_record_is_whole(void) {
       hpar_event e = hpar_event_at(parser, i);
       CHECK(e.begin_ns <= e.end_ns && e.thread < stats.threads && e.end <= d.text.length);
       CHECK(e.chunk == UINT32_MAX || e.chunk < count);
+      if (e.kind == HPAR_EVENT_WAIT) CHECK(!e.thread && !e.begin && !e.end);
     }
     CHECK(hpar_chunk_at(parser, count) == NULL);
   }
@@ -607,6 +700,7 @@ int main(void) {
   input_to_come();
   true_states();
   each_outcome();
+  each_counter();
   passed_over();
   the_record_is_whole();
   nothing_is_unforeseen();

@@ -118,6 +118,7 @@ static void check_case(const struct scheme_case *c) {
   }
   CHECK_EQ(stats->chunks_with_undetected_errors != 0, c->silent != 0);
   CHECK_EQ(stats->bytes_respeculated != 0, c->respeculations != 0);
+  CHECK(stats->bytes_respeculated <= c->respeculations * length);
   CHECK_EQ(stats->chunks_misguessed != 0, c->respeculations || c->aborts || c->rollbacks);
   if (check_failed > failed) printf("  in \"%s\": %s\n", c->what, c->document);
 }

@@ -81,6 +81,9 @@ static void check_stats(const hpar_study_stats *stats, const hpar_options *optio
   CHECK(stats->ns.total > 0);
   CHECK(stats->ns.merge <= stats->ns.total);
   CHECK(stats->ns.cut <= stats->ns.total);
+  CHECK(stats->ns.wait <= stats->ns.total);
+  CHECK(stats->ns.first_chunk <= stats->ns.total + stats->ns.oracle);
+  for (unsigned i = 0; i < stats->threads; i++) CHECK(stats->ns.parse_per_worker[i] <= stats->ns.total);
 }
 
 static void threads_and_chunks(void) {
@@ -293,6 +296,25 @@ static void automatic(void) {
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 0, document, NULL), HPAR_OK);
 }
 
+/* The log of a chunk ends before what is left of the longer log of an earlier parse. */
+static void shorter_log(void) {
+  static const char *const texts[] = {"</select></td>", "<code><a-"};
+  static const uint64_t cuts[] = {7, 6}, tokens[] = {2, 1};
+  for (int i = 0; i < 2; i++) {
+    const hpar_study study = {HPAR_STUDY_INIT, .cuts = &cuts[i], .cut_count = 1};
+    const hpar_options options = {HPAR_OPTIONS_INIT,
+                                  .mode = HPAR_MODE_PARALLEL,
+                                  .threads = 1,
+                                  .encoding = "utf-8",
+                                  .parallel.executor = HPAR_EXECUTOR_INLINE,
+                                  .study = &study};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(parse(&options, texts[i], strlen(texts[i]), &stats), HPAR_OK);
+    CHECK_EQ(stats.chunks, 1);
+    CHECK_EQ(stats.tokens, tokens[i]);
+  }
+}
+
 /* Checks a parser that changes from few threads to many and back, from large input to small, from
  * documents to fragments. */
 static void reuse(void) {
@@ -456,6 +478,22 @@ static void extremes(void) {
   }
 }
 
+/* The cuts of the options end with the last of `cut_count`, also when text arrives in pieces. */
+static void fed_cuts(void) {
+  static const uint64_t cuts[] = {3000, 6000, 9000};
+  const hpar_study study = {HPAR_STUDY_INIT, .cuts = cuts, .cut_count = 2};
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 2, .encoding = "utf-8",
+                                .study = &study};
+  hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  for (size_t at = 0; at < page.length; at += 5000)
+    CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, page.length - at < 5000 ? page.length - at : 5000), HPAR_OK);
+  CHECK_EQ(hpar_study_finish(parser, &stats), HPAR_OK);
+  CHECK(compare_dump(document, &got) && equal());
+  CHECK_EQ(stats.chunks, 2);
+  CHECK(stats.chunks_started_before_end <= stats.chunks);
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   make_page();
@@ -482,7 +520,9 @@ int main(void) {
   NAMES(cut_policy);
   merged_as_a_tree();
   exact_cuts();
+  fed_cuts();
   automatic();
+  shorter_log();
   reuse();
   stopped_worker();
   copies();
