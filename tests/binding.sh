@@ -53,6 +53,8 @@ same() {
   *) cmp -s out expected ;;
   esac
 }
+# order: the processors of the threads.
+order() { sed -n 's/.*"processor_per_worker": *\[\([0-9, ]*\)\].*/\1/p' err | tr -d ' '; }
 export HPAR_PROCESSORS HPAR_REFUSE
 HPAR_PROCESSORS=300
 unset HWLOC_SYNTHETIC
@@ -111,7 +113,7 @@ HPAR_PROCESSORS=300
 export HWLOC_SYNTHETIC='core:150 pu:2' HWLOC_THISSYSTEM=1 HWLOC_HIDE_ERRORS=2
 bound wide
 if test "$bind" = cores; then
-  order=$(sed -n 's/.*"processor_per_worker": *\[\([0-9, ]*\)\].*/\1/p' err | tr -d ' ')
+  order=$(order)
   threads=$(echo "$order" | tr ',' '\n' | grep -c .)
   expected_order=$(awk -v n="$threads" 'BEGIN { for (i = 0; i < n; i++) printf "%s%d", i ? "," : "", i < 150 ? 2 * i : 2 * (i - 150) + 1 }')
   check "the order of 300 processors" 'test $status = 0 && same wide && test $threads -gt 1 && test "$order" = "$expected_order"'
@@ -120,7 +122,15 @@ for HWLOC_SYNTHETIC in 'numa:4 core:75 pu:1' 'pu:300' 'core:1 pu:1' 'core:300 pu
   bound wide
   check "$HWLOC_SYNTHETIC" 'test $status = 0 && same wide && test $main = 300 && test "$bind" != refused'
 done
-unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM
+# The hyperthreads of a core in their order, and NUMA nodes from that of the caller on.
+HPAR_PROCESSORS=3
+export HPAR_PROCESSOR=1
+for given in 'core:1 pu:3=0,1,2' 'numa:3 core:1 pu:1=1,2,0'; do
+  HWLOC_SYNTHETIC=${given%=*}
+  bound parallel
+  test "$bind" != cores || check "$given" 'test $status = 0 && same parallel && test "$(order)" = "${given#*=}"'
+done
+unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM HPAR_PROCESSOR
 
 # A limit of processes. It does not hold for root, so the parses run as another user. The shells have
 # different options for it, and prlimit has one.

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,6 +144,15 @@ static void inherits_no_binding(void) {
   hp_pool_destroy(pool);
 }
 
+/* Lists a capacity for each processor. Requires: nobody has asked for the processors. */
+static void lists_capacities(void) {
+  static char list[CPU_SETSIZE * 5 + 1];
+  for (size_t i = 0; i < CPU_SETSIZE; i++) memcpy(list + 5 * i, "1024,", 5);
+  CHECK_EQ(setenv("HPAR_CPU_CAPACITY", list, 1), 0);
+  const hp_processors *found = hp_allowed_processors();
+  CHECK(!found || (found->is_listed && found->capacity[0] == HP_FULL_CAPACITY));
+}
+
 static void bind_for_once(void *context, unsigned thread) {
   CHECK(hp_bind_thread(true, thread) && hp_thread_is_bound());
   CHECK(hp_bind_thread(false, thread) && !hp_thread_is_bound());
@@ -266,6 +276,7 @@ static void long_waits(void) {
 }
 
 int main(void) {
+  lists_capacities();
   inherits_no_binding();
   ends_its_binding();
   static const hp_pool_wait ways[] = {HP_POOL_ADAPTIVE, HP_POOL_SPIN, HP_POOL_SLEEP};

@@ -16,7 +16,8 @@
  * HPAR_PROCESSORS=N simulates the processors 0 to N-1 for all calls that set or report the
  * affinity of the calling thread. With N:CALL:LEFT, only the first LEFT of them remain from the
  * program's CALL-th sched_setaffinity on, as if the others were taken away. The last line of the
- * file is then `main P 0`, where P is the number of the main thread's processors. */
+ * file is then `main P 0`, where P is the number of the main thread's processors. HPAR_PROCESSOR=N
+ * lets each thread run on processor N, as far as it asks. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -225,6 +226,11 @@ int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set) {
   if (!REFUSES(PROCESSORS)) return simulated ? get_simulated(size, set) : NEXT(sched_getaffinity)(process, size, set);
   errno = EPERM;
   return -1;
+}
+
+int sched_getcpu(void) {
+  const char *number = getenv("HPAR_PROCESSOR");
+  return number ? atoi(number) : NEXT(sched_getcpu)();
 }
 
 ssize_t read(int file, void *bytes, size_t most) {
