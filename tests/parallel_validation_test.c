@@ -88,6 +88,13 @@ static void declared(void) {
     }
 }
 
+/* The threads decode text whose bytes are valid UTF-8 as well, but in another encoding. */
+static void other_encoding(void) {
+  buffer_clear(&changed);
+  while (changed.length < PAGE_BYTES / 4) buffer_text(&changed, "<p>\x1B$B$\"\x1B(Ba <b>b");
+  compare_ways_of("iso-2022-jp", "another encoding", 0);
+}
+
 int main(void) {
   if (!compare_possible()) return CHECK_SKIPPED;
   compare_watch();
@@ -99,6 +106,7 @@ int main(void) {
   unsigned places = compare_full() ? 20 * PLACES : PLACES * compare_scale() / 100;
   every_kind(places < LEAST_PLACES ? LEAST_PLACES : places);
   declared();
+  other_encoding();
   compare_close(&with);
   buffer_free(&page);
   buffer_free(&changed);

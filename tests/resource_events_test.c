@@ -518,6 +518,26 @@ static void prompt_events(void) {
   buffer_free(&lines);
 }
 
+/* A late meta element declares the encoding that the parse has assumed. After that feed, bytes that
+ * are invalid in it begin no other parse. */
+static void agreed_encoding(void) {
+  buffer lines = {0}, html = {0}, expected = {0};
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL,
+                                .resources = {.callback = receive_line, .context = &lines}};
+  while (html.length < 1100) buffer_text(&html, "<!-- the prescan takes 1024 bytes -->");
+  buffer_text(&html, "<meta charset=utf-8>");
+  buffer_format(&expected, "confirmed image 1 at %zu\n", html.length);
+  buffer_text(&html, "<img src=1>");
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, html.bytes, html.length), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, "\xFF<p>", 4), HPAR_OK);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  CHECK_BYTES(lines.bytes, lines.length, expected.bytes, expected.length);
+  buffer_free(&lines);
+  buffer_free(&html);
+  buffer_free(&expected);
+}
+
 static void refusals(void) {
   hpar_options options = {HPAR_OPTIONS_INIT, .resources = {.callback = receive_line}};
   hpar_input input = {HPAR_INPUT_INIT, .bytes = "x", .length = 1};
@@ -604,6 +624,7 @@ int main(int count, char **arguments) {
     sequences();
     shadow_roots();
     prompt_events();
+    agreed_encoding();
     numbered_parents();
     refusals();
     limits(&e);

@@ -292,6 +292,12 @@ static void cut_escapes(void) {
     parse(html.bytes, (size_t)(cut - html.bytes));
     CHECK_EQ(hpar_resources(document, hpar_document_root(document), collect, NULL), HPAR_OK);
     CHECK(out.length && !memchr(out.bytes, 'A', out.length));
+    /* memory of exactly this size, so that a sanitizer detects a read past the end */
+    char *exact = malloc((size_t)(cut - html.bytes));
+    memcpy(exact, html.bytes, (size_t)(cut - html.bytes));
+    parse(exact, (size_t)(cut - html.bytes));
+    CHECK_EQ(hpar_resources(document, hpar_document_root(document), collect, NULL), HPAR_OK);
+    free(exact);
     buffer_free(&html);
   }
 }
