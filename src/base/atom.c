@@ -34,13 +34,15 @@ hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
 static void adopt_after_fork(hp_atoms *atoms) {
   if (atoms->process == hp_fork_generation()) return;
   atoms->process = hp_fork_generation();
-  if (pthread_mutex_trylock(&atoms->lock)) {
+  if (!pthread_mutex_trylock(&atoms->lock)) {
+    pthread_mutex_unlock(&atoms->lock);
+  } else {
     atoms->slots = NULL;
     atoms->spilt = false;
     atoms->slot_count = atoms->count = atoms->text_block = atoms->text_used = 0;
     atoms->generation = next_generation();
+    pthread_mutex_init(&atoms->lock, NULL);
   }
-  pthread_mutex_init(&atoms->lock, NULL);
 }
 
 void hp_atoms_reset(hp_atoms *atoms) {
