@@ -15,6 +15,8 @@
 #include "dom/value.h"
 #include "select/program.h"
 
+#include <stdatomic.h>
+
 typedef uint64_t hp_bits;
 
 enum { HP_BITS = 64 };
@@ -327,8 +329,10 @@ bool hp_walk_copy(hp_walk *walk, const hp_walk *from);
 /* Visits the elements below `top` from `at` on, in document order. Ends before `end`; 0: the end of
  * `top`. Requires: the walk has come to `at`. */
 hpar_status hp_walk_on(hp_walk *walk, hp_ref top, hp_ref at, hp_ref end, hp_visit visit, void *context);
-/* Visits at most so many elements from `*at` on, and sets `*at` to the next one; 0: none. */
-hpar_status hp_walk_some(hp_walk *walk, hp_ref top, hp_ref *at, uint32_t elements, hp_visit visit, void *context);
+/* Visits elements from `*at` on, until another thread has set `*value` to something else than 0.
+ * Sets `*at` to the next one; 0: none. */
+hpar_status hp_walk_until(hp_walk *walk, hp_ref top, hp_ref *at, const _Atomic uint32_t *value, hp_visit visit,
+                          void *context);
 
 /* Does what hpar_select does on the calling thread alone. */
 hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,

@@ -19,7 +19,6 @@ enum {
   MIN_BYTES = 1 << 20,         /* of a tree, with the caller's threads */
   MIN_STARTED_BYTES = 6 << 20, /* with threads that the call starts, which takes about 50 us */
   MOST_DEPTH = 256,            /* of frames that are kept where a range begins */
-  SOME_ELEMENTS = 512,         /* before the calling thread looks whether the tree is divided */
   MOST_LATE = 4,               /* earlier selections with late threads */
   PATIENCE_NS = 150000
 };
@@ -45,7 +44,7 @@ typedef struct walker {
   char padding[HP_CACHE_LINE];
 } walker;
 
-typedef enum division { UNDIVIDED, DIVIDED, ABANDONED } division;
+typedef enum division { UNDIVIDED = 0, DIVIDED, ABANDONED } division;
 
 #define NO_FRONT UINT32_MAX
 
@@ -371,20 +370,20 @@ static void match_undivided(job *j) {
   s.status = open_matcher(j, &w->matcher) ? HPAR_OK : HPAR_ERROR_MEMORY;
   if (!s.status) hp_walk_open(&w->walk, &w->matcher);
   if (!s.status) s.status = hp_walk_enter(&w->walk, j->top);
-  while (at && !s.status && division_of(j) != DIVIDED) {
-    const hpar_status status = hp_walk_some(&w->walk, j->top, &at, SOME_ELEMENTS, visit, &s);
-    if (status) s.status = status;
-  }
-  if (at && !s.status) {
-    j->report.next = range_from(j, at);
-    atomic_store_explicit(&j->front, j->report.next, memory_order_relaxed);
-    const hp_ref end = sample_at(j, j->report.next * SAMPLES_PER_RANGE);
-    const hpar_status status = at == end ? HPAR_OK : hp_walk_on(&w->walk, j->top, at, end, visit, &s);
-    if (status) s.status = status;
+  hpar_status status = s.status ? s.status : hp_walk_until(&w->walk, j->top, &at, &j->division, visit, &s);
+  const bool is_divided = at && division_of(j) == DIVIDED;
+  if (at && !status && !s.status) {
+    hp_ref end = 0;
+    if (is_divided) {
+      j->report.next = range_from(j, at);
+      atomic_store_explicit(&j->front, j->report.next, memory_order_relaxed);
+      end = sample_at(j, j->report.next * SAMPLES_PER_RANGE);
+    }
+    if (at != end) status = hp_walk_on(&w->walk, j->top, at, end, visit, &s);
     w->at = j->report.next + 1;
   }
-  j->report.status = s.status;
-  if (!at || s.status) atomic_store_explicit(&j->is_cancelled, true, memory_order_relaxed);
+  j->report.status = status ? status : s.status;
+  if (!is_divided || j->report.status) atomic_store_explicit(&j->is_cancelled, true, memory_order_relaxed);
 }
 
 /* Matches the next range on the calling thread: for its callback, or for a report after the run. */

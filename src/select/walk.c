@@ -83,15 +83,15 @@ static bool call(hp_matcher *m, hp_visit visit, void *context, hp_ref ref, hp_bi
   return visit(context, &subject, (matched & *m->sets.accepts) != 0);
 }
 
-/* Ends a walk after some elements. */
+/* Ends a walk when another thread sets a value. */
 typedef struct limit {
-  uint32_t left;
-  hp_ref at; /* the next one; 0: none */
+  const _Atomic uint32_t *value;
+  hp_ref at; /* the next element; 0: none */
 } limit;
 
 /* Returns whether the walk ends before the element. Without a limit, it costs nothing. */
 static ALWAYS_INLINE bool is_past(limit *l, hp_ref ref) {
-  if (!l || l->left--) return false;
+  if (!l || __builtin_expect(!atomic_load_explicit(l->value, memory_order_relaxed), 1)) return false;
   l->at = ref;
   return true;
 }
@@ -335,8 +335,9 @@ hpar_status hp_walk_on(hp_walk *w, hp_ref top, hp_ref at, hp_ref end, hp_visit v
   return walk_by(w, top, at, end, NULL, visit, context);
 }
 
-hpar_status hp_walk_some(hp_walk *w, hp_ref top, hp_ref *at, uint32_t elements, hp_visit visit, void *context) {
-  limit l = {.left = elements};
+hpar_status hp_walk_until(hp_walk *w, hp_ref top, hp_ref *at, const _Atomic uint32_t *value, hp_visit visit,
+                          void *context) {
+  limit l = {.value = value};
   const hpar_status status = walk_by(w, top, *at, 0, &l, visit, context);
   *at = l.at;
   return status;
