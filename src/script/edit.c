@@ -410,12 +410,11 @@ static bool has_places(const hp_scripts *s, hp_ref element) {
 /* Returns true if the places are those of the element's attributes now. */
 static bool find_places(hp_scripts *s, hp_ref element, const hp_attributes *block) {
   hp_attribute_places *p = &s->found;
-  if (has_places(s, element) && p->count == block->count) return true;
+  if (has_places(s, element)) return true;
   p->block = 0;
   for (uint32_t i = 0; i < block->count; i++)
     if (!note_place(p, block->items[i].name, i)) return false;
   p->block = at(s, element)->attributes;
-  p->count = block->count;
   return true;
 }
 
@@ -468,10 +467,8 @@ static hpar_status set_attribute(hp_scripts *s, const change *c) {
   block = own_block(s, c->node, wanted);
   block->count = wanted;
   block->items[index] = (hp_attribute){name, (uint32_t)c->length, value};
-  if (is_found) { /* the others have their places in the new block, too */
+  if (is_found) /* the others have their places in the new block, too */
     s->found.block = note_place(&s->found, name, index) ? at(s, c->node)->attributes : 0;
-    s->found.count = wanted;
-  }
   return HPAR_OK;
 }
 
@@ -501,7 +498,6 @@ static hpar_status remove_attribute(hp_scripts *s, const change *c) {
   memmove(block->items + index, block->items + index + 1, (block->count - index) * sizeof *block->items);
   if (!block->count) at(s, c->node)->attributes = 0;
   s->found.block = keeps_places ? at(s, c->node)->attributes : 0;
-  s->found.count = block->count;
   return HPAR_OK;
 }
 

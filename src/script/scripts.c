@@ -546,7 +546,7 @@ void hp_scripts_begin(hp_scripts *s, const hp_script_config *config, hp_engine *
                     .deferred = {kept.deferred.items, 0, kept.deferred.capacity},
                     .late = {kept.late.items, 0, kept.late.capacity},
                     .inner = kept.inner,
-                    .found = {0, 0, kept.found.places, kept.found.capacity}};
+                    .found = {0, kept.found.places, kept.found.capacity}};
   if (!s->config.max_write_depth) s->config.max_write_depth = MAX_WRITE_DEPTH;
   if (!s->config.max_written) s->config.max_written = HPAR_MAX_INPUT;
   push_piece(s);

@@ -62,8 +62,7 @@ typedef struct hp_first_write {
 /* The attributes of the last changed element with many of them, by their names. A place is right if
  * that attribute has the name, so that places of other blocks need not be cleared. */
 typedef struct hp_attribute_places {
-  hp_ref block; /* 0: none */
-  uint32_t count;
+  hp_ref block;     /* 0: none. Only scripts change it in place */
   uint32_t *places; /* by atom */
   size_t capacity;
 } hp_attribute_places;
