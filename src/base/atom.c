@@ -20,7 +20,6 @@ static hp_name *slot_of(const hp_atoms *atoms, uint32_t index) {
 
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range) {
   hp_hash_open();
-  memset(atoms, 0, sizeof *atoms);
   atoms->range = range;
   atoms->process = hp_fork_generation();
   atoms->generation = next_generation();

@@ -49,6 +49,7 @@ typedef struct hp_atoms {
   hp_arena arena;
 } hp_atoms;
 
+/* Requires: all zeros. */
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range);
 void hp_atoms_reset(hp_atoms *atoms);
 void hp_atoms_destroy(hp_atoms *atoms);
