@@ -162,6 +162,16 @@ static void sizes(void) {
   free(large);
 }
 
+/* Spare bytes end at the limit of the range. */
+static void spare_bytes(void) {
+  static char memory[256];
+  hp_range range = {.base = memory, .size = sizeof memory, .limit = 200};
+  atomic_init(&range.top, 144);
+  CHECK(!hp_range_spare(&range, 64));
+  CHECK(hp_range_spare(&range, 56) && range.spare_end == range.limit);
+  CHECK(!hp_range_spare(&range, 8));
+}
+
 int main(void) {
   const size_t gigabyte = (size_t)1 << 30, kilobyte = 1 << 10;
   long pages = sysconf(_SC_AVPHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
@@ -169,6 +179,7 @@ int main(void) {
     printf("skipped: less than 6 GB of memory\n");
     return 77;
   }
+  spare_bytes();
   unsigned percent = compare_scale();
   unsigned count = percent < 100 ? DOCUMENTS * percent / 100 + WAYS : DOCUMENTS;
   in_child(0, count, 1);
