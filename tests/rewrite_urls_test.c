@@ -128,6 +128,23 @@ static void test_rebase(void) {
     check_action(HPAR_ACTION_REBASE_URLS, NULL, "http://x.y/d/p?q", rebased[i].text, rebased[i].expected);
 }
 
+/* A long base counts as memory once. */
+static void test_long_base(void) {
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .max_memory = 64 << 20};
+  buffer base = {0}, expected = {0};
+  buffer_text(&base, "http://x.y/");
+  while (base.length < 300000) buffer_text(&base, "long");
+  buffer_byte(&base, '/');
+  buffer_format(&expected, "<a href=%sb>", base.bytes);
+  const hpar_action action = {.kind = HPAR_ACTION_REBASE_URLS, .value = {base.bytes, base.length}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "a", .actions = &action, .action_count = 1};
+  hpar_rules *rules = compile(&rule, 1);
+  check_output(rules, &options, "<a href=b>", expected.bytes);
+  hpar_rules_destroy(rules);
+  buffer_free(&base);
+  buffer_free(&expected);
+}
+
 static void test_prefix(void) {
   check_action(HPAR_ACTION_PREFIX_URLS, NULL, "/p", "<a href=/a><a href=//b><a href=c><a href='\\d'><a href=' /\t/e'>",
                "<a href=/p/a><a href=//b><a href=c><a href='/p\\d'><a href=' /\t/e'>");
@@ -647,6 +664,7 @@ int main(void) {
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
   test_rebase();
   test_prefix();
+  test_long_base();
   test_long_sheet();
   test_divided_sheet();
   test_long_css_url();

@@ -422,7 +422,8 @@ static void statistics(void) {
   CHECK_EQ(count_scripts("<p>a").script.runs, 0);
   const hpar_study_stats written = count_scripts("<p>a<script>w \\li>\\l/i>\n</script>b");
   CHECK_EQ(written.script.bytes_written, 7);
-  CHECK_EQ(written.tokens, 8); /* two of them in written text */
+  CHECK_EQ(written.tokens, 8);                                    /* two of them in written text */
+  CHECK_EQ(count_scripts("<script>w \\li x</script>").tokens, 3); /* the unfinished tag is none */
   static const char *const balanced[] = {"<p><script>r 9</script>b", "<p>a<script>w x\\li>y\\l/i>\n</script>b",
                                          "<p>a<script>w \\lscript>w z\\l/script>\n</script>b",
                                          "<table><script>w \\ltr>\\l/tr>\\l/tbody>\n</script>"};
@@ -484,6 +485,21 @@ static hpar_status set_two_attributes(hpar_editor *editor, const hpar_script *sc
   CHECK_EQ(hpar_node_set_attribute(editor, script->node, "a", 1, "", 0), HPAR_OK);
   CHECK_EQ(hpar_node_set_attribute(editor, script->node, "b", 1, "", 0), HPAR_LIMIT_ATTRIBUTES);
   return HPAR_OK;
+}
+
+/* Later tags give the html element attributes between the changes of scripts, which find them. */
+static void many_attributes(void) {
+  enum { COUNT = 40, TAGS = 8 };
+  toy of = {.max_scripts = 100};
+  const hpar_options options = with_toy(&of);
+  buffer page = {0};
+  buffer_text(&page, "<html><body><script>");
+  for (int i = 0; i < COUNT; i++) buffer_format(&page, "a 0 a%d v\n", i);
+  buffer_text(&page, "</script>");
+  for (int i = 0; i < TAGS; i++) buffer_format(&page, "<html b%d=v><script>a 0 b%d w</script>", i, i);
+  if (parse_with(&options, page.bytes, page.length))
+    CHECK_EQ(hpar_node_attribute_count(document, hpar_document_html(document)), COUNT + TAGS);
+  buffer_free(&page);
 }
 
 /* The parser has prepared the first script, which is empty. It does not run when another script
@@ -758,6 +774,7 @@ int main(int count, char **arguments) {
     statistics();
     limits();
     moved_script();
+    many_attributes();
     written_bytes();
     errors_after_a_limit();
     random_pages();
