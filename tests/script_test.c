@@ -299,12 +299,19 @@ static hpar_status note_script(hpar_editor *editor, const hpar_script *script, v
   return HPAR_OK;
 }
 
+/* Checks the calls of a sequential parse, and of parallel ones with chunks of each size. */
 static void check_order(const char *page, bool external, const char *expected, int line) {
   order of = {.answer = HPAR_OK};
-  hpar_options options = {HPAR_OPTIONS_INIT, .script = {.callback = note_script, .context = &of, .external = external}};
-  buffer_text(&of.log, "");
-  if (!CHECK_EQ(hpar_study_parse(parser, &options, page, strlen(page), document, NULL), HPAR_OK)) return;
-  check_bytes_at(of.log.bytes, of.log.length, expected, strlen(expected), page, __FILE__, line);
+  hpar_options options = {HPAR_OPTIONS_INIT, .threads = 3, .parallel.executor = HPAR_EXECUTOR_INLINE,
+                          .script = {.callback = note_script, .context = &of, .external = external}};
+  for (size_t size = 0; size <= (HPAR_PARALLEL ? strlen(page) : 0); size++) {
+    options.mode = size ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL;
+    options.parallel.chunk_size = size;
+    buffer_clear(&of.log);
+    buffer_text(&of.log, "");
+    if (!CHECK_EQ(hpar_study_parse(parser, &options, page, strlen(page), document, NULL), HPAR_OK)) break;
+    check_bytes_at(of.log.bytes, of.log.length, expected, strlen(expected), page, __FILE__, line);
+  }
   buffer_free(&of.log);
 }
 #define ORDER(page, external, expected) check_order(page, external, expected, __LINE__)
@@ -324,6 +331,9 @@ static void preparation(void) {
         true, "a:blocking+ c:async+ f:now b:deferred+ d:deferred ");
   ORDER("<svg><script id=a href=s></script><script id=b xlink:href=s></script><script id=c src=s>x</script></svg>",
         true, "a:blocking+ b:blocking+ c:now ");
+  ORDER("<svg><script id=a href=s /><script id=b /><desc><script id=c src=s /></script></desc>"
+        "<g><script id=d href=s />",
+        true, "a:blocking+ c:blocking+ d:blocking+ ");
   ORDER("<template><script id=a>x</script></template><svg><script id=b>x</script></svg><script id=c>x", false,
         "b:now ");
   ORDER("<textarea><script id=a>x</script></textarea><!--<script id=b>x</script>--><xmp><script id=c>x</script>", false,
@@ -379,6 +389,9 @@ static void blocking(void) {
   if (!parse_with(&options, page, sizeof page - 1)) return;
   CHECK_BYTES(log.bytes, log.length, "a()b", (size_t)4);
   CHECK(memmem(dump.bytes, dump.length, "\"1234\"", 6) != NULL);
+  static const char solidus[] = "<!DOCTYPE html><body><svg><script id=b href=s />2";
+  if (!parse_with(&options, solidus, sizeof solidus - 1)) return;
+  CHECK(memmem(dump.bytes, dump.length, "\"12\"", 4) != NULL);
   buffer_free(&log);
 }
 

@@ -211,11 +211,13 @@ static bool defers_end_tag(const hp_builder *b, const hp_token *t) {
   }
 }
 
-/* Returns whether the end tag may run a script of SVG. Scripts in a template of the worker never
- * run. */
+/* Returns whether the tag may run a script of SVG: its end tag, or its start tag with a solidus.
+ * Scripts in a template of the worker never run. */
 static bool may_run_script(const hp_builder *b, const hp_token *t) {
-  return hp_read_speculative(b)->defers_scripts && t->name == HP_ATOM_SCRIPT && current(b)->name == HP_ATOM_SCRIPT &&
-         !b->stack.last[HP_ATOM_TEMPLATE];
+  if (!hp_read_speculative(b)->defers_scripts || t->name != HP_ATOM_SCRIPT || b->stack.last[HP_ATOM_TEMPLATE])
+    return false;
+  return t->kind == HP_TOKEN_END_TAG ? current(b)->name == HP_ATOM_SCRIPT
+                                     : current(b)->ns == HPAR_NAMESPACE_SVG && (t->flags & HP_TOKEN_SELF_CLOSING);
 }
 
 /* Returns whether the worker defers the token. Requires: the current node is the worker's and
@@ -224,7 +226,7 @@ static bool defers_in_foreign(const hp_builder *b, const hp_token *t) {
   if (t->kind == HP_TOKEN_END_TAG && may_run_script(b, t)) return true;
   if (t->kind == HP_TOKEN_START_TAG) {
     if (html_rules(current(b), t)) return defers_start_tag(b, t);
-    if (!breaks_out(b, t)) return false;
+    if (!breaks_out(b, t)) return may_run_script(b, t);
   } else if (!breaks_out(b, t)) {
     for (uint32_t i = b->stack.depth; i > 0; i--) {
       if (b->stack.entries[i].ns == HPAR_NAMESPACE_HTML && i < b->stack.depth) // NOLINT: no limit
@@ -249,7 +251,7 @@ static bool defers_at_outer_level(const hp_builder *b, const hp_token *t) {
   if (mode != HP_IN_BODY && mode != HP_IN_HEAD && !hp_is_table_mode(mode)) return true;
   if (b->stack.entries[0].ns != HPAR_NAMESPACE_HTML) {
     if (t->kind == HP_TOKEN_END_TAG) return true;
-    return t->kind == HP_TOKEN_START_TAG && breaks_out(b, t);
+    return t->kind == HP_TOKEN_START_TAG && (breaks_out(b, t) || may_run_script(b, t));
   }
   switch (t->kind) {
     case HP_TOKEN_TEXT:
