@@ -355,7 +355,8 @@ static size_t memory_of(const buffer *page, const hpar_options *options) {
   return hpar_document_memory(document);
 }
 
-/* A parse far below a limit of memory takes what it takes without a limit, and stays parallel. */
+/* A parse far below a limit of memory takes what it takes without a limit, and stays parallel. So does
+ * a parse that has as many nodes as it may have. */
 static void far_below_the_limit(size_t length) {
   buffer page = {0};
   while (page.length < length) buffer_text(&page, "<p class=same title='x&amp;y' lang=de>");
@@ -372,6 +373,11 @@ static void far_below_the_limit(size_t length) {
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
     CHECK_STRING(stats.mode, is_near ? "sequential" : "parallel");
     options.limits.memory = hpar_document_memory(document) / 2 * 3;
+  }
+  if (hpar_predictor_name(0)) {
+    options.limits = (hpar_limits){.nodes = stats.nodes};
+    CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
+    CHECK_STRING(stats.mode, "parallel");
   }
   buffer_free(&page);
 }

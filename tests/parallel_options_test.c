@@ -297,6 +297,35 @@ static void automatic(void) {
 }
 
 /* The log of a chunk ends before what is left of the longer log of an earlier parse. */
+static uint64_t nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The times of a parse are parts of its call, whole and fed. */
+static void times(void) {
+  buffer text = {0};
+  for (int i = 0; i < 100000; i++) buffer_text(&text, "<p>\xE9");
+  for (int way = 0; way < 3; way++) {
+    hpar_study oracle = {HPAR_STUDY_INIT, .predictor = "oracle"};
+    hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "windows-1252"};
+    if (way == 2) options.mode = HPAR_MODE_PARALLEL, options.study = &oracle;
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    const uint64_t begin = nanoseconds();
+    if (way == 1) {
+      CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+      CHECK_EQ(hpar_parser_feed(parser, text.bytes, text.length), HPAR_OK);
+      CHECK_EQ(hpar_study_finish(parser, &stats), HPAR_OK);
+    } else {
+      CHECK_EQ(hpar_study_parse(parser, &options, text.bytes, text.length, document, &stats), HPAR_OK);
+    }
+    const uint64_t taken = nanoseconds() - begin;
+    CHECK(stats.ns.decode > 0 && stats.ns.decode < stats.ns.total && stats.ns.total <= taken);
+  }
+  buffer_free(&text);
+}
+
 static void shorter_log(void) {
   static const char *const texts[] = {"</select></td>", "<code><a-"};
   static const uint64_t cuts[] = {7, 6}, tokens[] = {2, 1};
@@ -522,6 +551,7 @@ int main(void) {
   exact_cuts();
   fed_cuts();
   automatic();
+  times();
   shorter_log();
   reuse();
   stopped_worker();

@@ -21,11 +21,13 @@ int main(void) {
 enum { MEGABYTE = 1 << 20, PAGE_BYTES = MEGABYTE, LARGE_BYTES = 12 * MEGABYTE, MAX_WARM_BYTES = 64 * MEGABYTE };
 enum { FEW_FAULTS = 40, SLACK_BYTES = 4 * MEGABYTE, DOCUMENTS = 20 };
 
-static time_t seconds = 1000;
+static time_t seconds = 1000, step = 0;
 
-/* Replaces the function of the C library. Time passes only where the test changes `seconds`. */
+/* Replaces the function of the C library. Time passes only where the test changes `seconds`, and by
+ * `step` at each call. */
 int clock_gettime(clockid_t clock, struct timespec *time) {
   (void)clock;
+  seconds += step;
   *time = (struct timespec){.tv_sec = seconds};
   return 0;
 }
@@ -122,6 +124,18 @@ static void huge_pages(void) {
   expect_after(100, before, SLACK_BYTES);
 }
 
+/* A limit of time also ends a parse if it is longer than the clock has run. */
+static void long_deadline(void) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8",
+                                .limits.time_ns = UINT64_C(5000000000000)};
+  hpar_document *document = parse(100);
+  CHECK(seconds < 4000);
+  step = 1000;
+  CHECK_EQ(hpar_parse(parser, &options, page, PAGE_BYTES, document, NULL), HPAR_LIMIT_TIME);
+  step = 0;
+  hpar_document_destroy(document);
+}
+
 int main(void) {
   page = malloc(LARGE_BYTES);
   if (!CHECK(page) || !CHECK(!hpar_parser_create(&parser))) return check_report();
@@ -133,6 +147,7 @@ int main(void) {
   reuse();
   release(before);
   bound(before);
+  long_deadline();
   hpar_parser_destroy(parser);
   free(page);
   return check_report();
