@@ -355,8 +355,8 @@ static size_t memory_of(const buffer *page, const hpar_options *options) {
   return hpar_document_memory(document);
 }
 
-/* A parse far below a limit of memory takes what it takes without a limit, and stays parallel. So does
- * a parse that has as many nodes as it may have. */
+/* A parse far below a limit of memory takes what it takes without a limit, and stays parallel. So
+ * does a parse that has as many nodes as it may have. */
 static void far_below_the_limit(size_t length) {
   buffer page = {0};
   while (page.length < length) buffer_text(&page, "<p class=same title='x&amp;y' lang=de>");
