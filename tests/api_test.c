@@ -24,6 +24,7 @@ static void refused_at(const hpar_options *options, const char *field, const cha
   bool is_fine = status == HPAR_ERROR_ARGUMENT && strstr(text, field) && strstr(text, accepted);
   if (!CHECK(is_fine)) printf("  line %d: %s: \"%s\"\n", line, field, text);
   CHECK_EQ(hpar_parser_begin(parser, options, document), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_parser_prepare(parser, options), HPAR_ERROR_ARGUMENT);
   CHECK_STRING(hpar_parser_error(parser)->text, text);
   CHECK(!hpar_node_first_child(document, hpar_document_root(document)));
   CHECK_EQ(parse(NULL, NULL), HPAR_OK);

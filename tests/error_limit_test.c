@@ -214,6 +214,16 @@ static void tree_errors(void) {
   buffer_free(&got);
 }
 
+/* The errors of the input stream are in the list, up to its limit. */
+static void input_errors(void) {
+  static const char page[] = "<!doctype html>\x01\x02\x03";
+  for (size_t most = 1; most < 5; most++) {
+    const hpar_options options = {HPAR_OPTIONS_INIT, .max_errors = most, .encoding = "utf-8"};
+    CHECK_EQ(hpar_parse(parser, &options, page, strlen(page), document, NULL), HPAR_OK);
+    CHECK_EQ(hpar_parse_error_count(parser), most < 3 ? most : 3);
+  }
+}
+
 int main(void) {
   if (hpar_parser_create(&parser) || hpar_document_create(&document)) return 1;
   for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -221,6 +231,7 @@ int main(void) {
     check_page(seed, 2000);
   }
   token_calls();
+  input_errors();
   tree_errors();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);

@@ -420,6 +420,18 @@ static void links_and_resources(void) {
         !memcmp(all->resources[0].url.bytes, "agg", 3));
   hpar_list_destroy(all);
   hpar_document_destroy(other);
+  other = hpar_parse_bytes("<img src=a>", 11, NULL, NULL); /* the list needs no text of its own */
+  all = hpar_resources_all(other, hpar_document_root(other), NULL);
+  CHECK(all && all->count == 1 && same(all->resources[0].url, (hpar_string){"a", 1}));
+  hpar_list_destroy(all);
+  hpar_document_destroy(other);
+  static const char two[] = "<style>@import 'a\\62 c';@import 'd\\65 f'</style>";
+  other = hpar_parse_bytes(two, strlen(two), NULL, NULL);
+  all = hpar_resources_all(other, hpar_document_root(other), NULL);
+  CHECK(all && all->count == 2 && same(all->resources[0].url, (hpar_string){"abc", 3}) &&
+        same(all->resources[1].url, (hpar_string){"def", 3}));
+  hpar_list_destroy(all);
+  hpar_document_destroy(other);
   hpar_link_list *none = hpar_links_all(document, HPAR_NO_NODE, NULL, NULL);
   CHECK(none && !none->count);
   hpar_list_destroy(none);

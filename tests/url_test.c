@@ -121,6 +121,7 @@ static const struct {
     {"file://h/a", "//k/b", "file://k/b"},
     {"http://h/", "file:x", "file:///x"},
     {"http://h/", "//", NULL},
+    {NULL, "http://[1:0:0:2:3:4:0:0]", "http://[1::2:3:4:0:0]/"},
     {"http://h/", "\\\\", NULL},
 };
 
@@ -162,6 +163,16 @@ static void standard_cases(void) {
     check_end(cases[i].input, cases[i].base ? &base : NULL, fine, &url);
   }
   hp_url_close(&base);
+  hp_url_close(&url);
+}
+
+/* Tabs and line breaks go, also if a URL has one kind of them only. */
+static void removed_characters(void) {
+  static const char *const inputs[] = {"http://h/a\tb", "http://h/a\nb", "http://h/a\rb"};
+  hp_url url = {0};
+  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+    if (CHECK(hp_url_parse(&url, inputs[i], strlen(inputs[i]), NULL)))
+      CHECK_BYTES(url.bytes, url.length, "http://h/ab", strlen("http://h/ab"));
   hp_url_close(&url);
 }
 
@@ -305,6 +316,7 @@ static void random_urls(void) {
 
 int main(void) {
   standard_cases();
+  removed_characters();
   control_characters();
   long_hosts();
   international_hosts();
