@@ -311,9 +311,8 @@ static bool merge_segments(hp_merger *m, const hp_chunk_result *chunk) {
       return false;
     count_entries(m, s);
     if (m->done) break;
-    if (position(m) != s->start) {
+    if (position(m) != s->start) { /* the merger has parsed a token there */
       reject_segment(m, chunk, s, HP_ASSUME_START_STATE);
-      m->is_clean = false;
       continue;
     }
     if (!check_segment(m, chunk, s)) {

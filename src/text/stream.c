@@ -274,7 +274,6 @@ hpar_status hp_stream_open(hp_stream *s, hp_input *input, hp_buffer *text, hp_bu
 
 void hp_stream_close(hp_stream *s) {
   hp_decoder_destroy(s->decoder);
-  s->decoder = NULL;
   while (s->former_count) hp_free(s->former[--s->former_count]);
 }
 
