@@ -2,6 +2,7 @@
 
 #include "text/encoding/encoding.h"
 
+#include "base/memory.h"
 #include "check.h"
 #include "support/buffer.h"
 #include "support/random.h"
@@ -89,6 +90,35 @@ static void test_ascii_in_slices(void) {
     }
   }
   free(bytes);
+}
+
+/* A decoder that lacks memory at any place leaves nothing behind, which LeakSanitizer sees. */
+static void test_want_of_memory(void) {
+  enum { LENGTH = 9000 };
+  static char bytes[LENGTH];
+  memset(bytes, '\xC4', LENGTH);
+  for (int in_buffer = 0; in_buffer < 2; in_buffer++) {
+    hpar_status status = HPAR_ERROR_MEMORY;
+    uint64_t n = 0;
+    for (; status == HPAR_ERROR_MEMORY && n < 100; n++) {
+      unsigned slices = 0;
+      hp_buffer target = {0};
+      hp_sniffed sniffed = {named("gbk"), HP_ENCODING_FROM_HINT, true};
+      const hp_slice_executor executor = {.buffer = in_buffer ? &target : NULL,
+                                          .run = run_backwards,
+                                          .context = &slices,
+                                          .max_slices = 3,
+                                          .min_slice_bytes = 1000};
+      hp_input input = {0};
+      hp_memory_fail_once(n);
+      status = hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor);
+      hp_memory_fail_once(UINT64_MAX);
+      hp_input_close(&input);
+      hp_buffer_close(&target);
+    }
+    CHECK_EQ(status, HPAR_OK);
+    CHECK(n > 2);
+  }
 }
 
 /*** late threads ***/
@@ -224,6 +254,7 @@ static void test_long_texts(void) {
 int main(void) {
   test_ascii_in_slices();
   test_target_memory();
+  test_want_of_memory();
   test_taken_slices();
   test_long_texts();
   return check_report();

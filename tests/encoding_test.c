@@ -210,6 +210,8 @@ static const struct {
     CASE("koi8-u", "\xAE\xBE\xA4", "ўЎє"),
     CASE("ibm866", "\x80\xF0", "АЁ"),
     CASE("x-user-defined", "a\x80\xFF", "a\xEF\x9E\x80\xEF\x9F\xBF"),
+    CASE("utf-8", "\xC2\xA0\xC3\xA9\xDF\xBF\xE0\xA0\x80\xF4\x8F\xBF\xBF\xC2",
+         "\xC2\xA0é\xDF\xBF\xE0\xA0\x80\xF4\x8F\xBF\xBF" R),
     CASE("replacement", "abc", R),
     CASE("hz-gb-2312", "~{VPND~}", R),
     CASE("replacement", "", ""),

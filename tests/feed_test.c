@@ -426,9 +426,9 @@ static void misuse(void) {
   /* Abandons a feed in every possible way, with and without running threads. */
   buffer page = {0};
   add_filler(&page, 300000);
-  for (int mode = 0; mode < 2; mode++) {
-    hpar_options options = {HPAR_OPTIONS_INIT,
-                            .mode = mode && hpar_predictor_name(0) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
+  for (int mode = 0; mode < 4; mode++) {
+    hpar_options options = {HPAR_OPTIONS_INIT, .encoding = mode < 2 ? NULL : "windows-1252",
+                            .mode = mode % 2 && hpar_predictor_name(0) ? HPAR_MODE_PARALLEL : HPAR_MODE_SEQUENTIAL,
                             .threads = 3};
     for (int way = 0; way < 8; way++) {
       hpar_parser *other;

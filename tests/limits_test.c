@@ -274,6 +274,22 @@ static void bytes_at_the_limit(void) {
   }
 }
 
+/* Bytes that come long after the limit end in the middle of a character. All of them are valid. */
+static void cut_characters_beyond_the_limit(void) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .limits.nodes = 6};
+  buffer page = {0};
+  while (page.length < 1100) buffer_byte(&page, ' ');
+  buffer_text(&page, "<p>\xc3\xa9<b>y<i>z<br><br><br>");
+  while (page.length < 1700) buffer_byte(&page, ' ');
+  buffer_text(&page, "\xe2\x82\xac\x01 \xf0\x9f\x98\x80\xe2\x82\xac\xc3\xa9<u>");
+  for (size_t step = 1; step < 4; step++) {
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(feed(&options, &page, step, &stats), HPAR_LIMIT_NODES);
+    CHECK_STRING(stats.encoding, "UTF-8");
+  }
+  buffer_free(&page);
+}
+
 /* Checks statuses, because trees depend on time: an expired deadline ends every mode. */
 static void time_is_up(void) {
   buffer page = {0};
@@ -410,6 +426,7 @@ int main(void) {
   cuts_beyond_the_limit();
   encodings_beyond_the_limit();
   bytes_at_the_limit();
+  cut_characters_beyond_the_limit();
   time_is_up();
   amplification();
   shared_attributes();

@@ -80,6 +80,7 @@ static void check_stats(const hpar_study_stats *stats, const hpar_options *optio
   CHECK(stats->bytes_reparsed <= stats->bytes);
   CHECK(stats->ns.total > 0);
   CHECK(stats->ns.merge <= stats->ns.total);
+  CHECK(stats->ns.merge > 0 || stats->chunks == stats->chunks_exact);
   CHECK(stats->ns.cut <= stats->ns.total);
   CHECK(stats->ns.wait <= stats->ns.total);
   CHECK(stats->ns.first_chunk <= stats->ns.total + stats->ns.oracle);
@@ -296,7 +297,21 @@ static void automatic(void) {
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 0, document, NULL), HPAR_OK);
 }
 
-/* The log of a chunk ends before what is left of the longer log of an earlier parse. */
+/* Pages that end with a long text have no empty chunk at their end. */
+static void last_chunk(void) {
+  enum { LENGTH = 20000 };
+  static char text[LENGTH];
+  for (size_t i = 0; i < LENGTH; i++) text[i] = i < LENGTH / 2 ? "<p>abcdefg"[i % 10] : 'x';
+  for (unsigned threads = 2; threads < 6; threads++) {
+    const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads,
+                                  .encoding = "utf-8", .parallel.executor = HPAR_EXECUTOR_INLINE};
+    hpar_study_stats stats = {HPAR_STUDY_STATS_INIT};
+    CHECK_EQ(parse(&options, text, LENGTH, &stats), HPAR_OK);
+    CHECK(stats.chunks > 0);
+    CHECK_EQ(stats.merge_levels[0].merges, stats.chunks);
+  }
+}
+
 static uint64_t nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -326,6 +341,7 @@ static void times(void) {
   buffer_free(&text);
 }
 
+/* The log of a chunk ends before what is left of the longer log of an earlier parse. */
 static void shorter_log(void) {
   static const char *const texts[] = {"</select></td>", "<code><a-"};
   static const uint64_t cuts[] = {7, 6}, tokens[] = {2, 1};
@@ -552,6 +568,7 @@ int main(void) {
   fed_cuts();
   automatic();
   times();
+  last_chunk();
   shorter_log();
   reuse();
   stopped_worker();

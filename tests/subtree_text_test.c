@@ -24,6 +24,20 @@ static void check_text(const char *html, const hpar_text_options *options, const
   if (!CHECK_BYTES(out.bytes, out.length, expected, strlen(expected))) printf("  input: %s\n", html);
 }
 
+/* What a script or the caller has removed from an element hides nothing. */
+static void check_without(const char *html, const char *removed, const char *before, const char *after) {
+  hpar_editor *editor;
+  check_text(html, NULL, before);
+  CHECK_EQ(hpar_document_edit(document, NULL, &editor, NULL), HPAR_OK);
+  hpar_node element = hpar_node_last_child(document, hpar_document_root(document)); /* html */
+  element = hpar_node_first_child(document, hpar_node_last_child(document, element));
+  CHECK_EQ(hpar_node_remove_attribute(editor, element, removed, strlen(removed)), HPAR_OK);
+  hpar_document_finish_edit(document);
+  buffer_clear(&out);
+  CHECK_EQ(hpar_text(document, hpar_document_root(document), NULL, collect, &out), HPAR_OK);
+  CHECK_BYTES(out.bytes, out.length, after, strlen(after));
+}
+
 /* Compares with the definition, character by character. */
 static void check_words(const char *text) {
   static buffer expected, page;
@@ -81,6 +95,10 @@ static void hidden_elements(void) {
   check_text("<svg><g hidden=''><text>a</text></g><details>b</details></svg>", NULL, "ab");
   check_text("<details class=x open>a</details><details class=y>b<svg><summary>c</summary></svg><summary>d</details>",
              NULL, "a\nd");
+  check_without("<p id=a hidden>b</p>c", "hidden", "c", "b\nc");
+  check_without("<div id=a hidden>b</div>c", "id", "c", "c");
+  check_without("<dialog id=a open>b</dialog>c", "open", "b\nc", "c");
+  check_without("<details id=a open>b<summary>c</summary></details>d", "open", "b\nc\nd", "c\nd");
   hpar_text_options all = {HPAR_TEXT_OPTIONS_INIT, .all_elements = true};
   check_text("<p hidden>a<video>b</video><details>c<summary>d</summary></details><dialog popover>e</dialog>", &all,
              "ab\nc\nd\ne");
@@ -145,6 +163,11 @@ static void white_space(void) {
     check_words(text);
     text[pattern % 7] = '\x1f';
     check_words(text);
+  }
+  for (size_t length = 1; length < 70; length++) { /* without white space, as the whole input */
+    char text[71] = "";
+    for (size_t i = 0; i < length; i++) text[i] = (char)('A' + i % 26);
+    check_text(text, NULL, text);
   }
   for (size_t length = 1000; length < 20000; length += 1 + length % 300) {
     buffer text = {0};

@@ -166,6 +166,8 @@ static const dat_test own[] = {
     OWN("<select><option><selectedcontent>", "div", "| <select>\n|   <option>\n|     <selectedcontent>\n"),
     OWN("<select><option>a<selectedcontent>b</option></select>c", "div",
         "| <select>\n|   <option>\n|     \"a\"\n|     <selectedcontent>\n|       \"b\"\n| \"c\"\n"),
+    /* and an option without a select has none */
+    OWN("<option>a</option><selectedcontent>", "div", "| <option>\n|   \"a\"\n| <selectedcontent>\n"),
     OWN("<option><select><selectedcontent><option>x", "div",
         "| <option>\n|   <select>\n|     <selectedcontent>\n|       <option>\n|         \"x\"\n"),
     OWN("<selectedcontent><select><selectedcontent></selectedcontent><option>x", "div",
