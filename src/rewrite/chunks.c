@@ -8,7 +8,7 @@
 /* A chunk has at least LEAST bytes, because each one has a cost. Fewer than REST bytes after the
  * last chunk would be another one. The merger looks for new chunks after each STEP bytes, or after
  * twice as many if the next chunk is far. */
-enum { LEAST = 8 << 10, REST = 32 << 10, MOST = 256 << 10, STEP = 16 << 10, FAR = 256 << 10 };
+enum { LEAST = 2 << 10, REST = 16 << 10, MOST = 256 << 10, STEP = 16 << 10, FAR = 256 << 10 };
 
 static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
 
