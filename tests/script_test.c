@@ -587,6 +587,23 @@ static void errors_after_a_limit(void) {
   CHECK_EQ(hpar_parse_error_count(parser), count);
 }
 
+/* A parse that fails keeps no errors, and neither does one that is not finished. */
+static void errors_after_a_failure(void) {
+  static const char page[] = "</p></i><script>x</script>";
+  hpar_options options = {HPAR_OPTIONS_INIT, .max_errors = 1};
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parse_error_count(parser), 1);
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  CHECK_EQ(hpar_parser_feed(parser, page, sizeof page - 1), HPAR_OK);
+  CHECK_EQ(hpar_parse_error_count(parser), 0);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parse_error_count(parser), 1);
+  options.script = (hpar_script_options){.callback = fail};
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_ERROR_CALLBACK);
+  CHECK_EQ(hpar_parse_error_count(parser), 0);
+  CHECK_STRING(hpar_parse_error_at(parser, 0).code, "");
+}
+
 /*** equal trees in every way ***/
 
 typedef struct outcome {
@@ -790,6 +807,7 @@ int main(int count, char **arguments) {
     many_attributes();
     written_bytes();
     errors_after_a_limit();
+    errors_after_a_failure();
     random_pages();
     status = check_report();
   }

@@ -307,7 +307,7 @@ typedef void (*hpar_batch_callback)(size_t index, hpar_input *input, const hpar_
 HPAR_API hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hpar_input *inputs, size_t count,
                                      hpar_many_stats *stats, hpar_batch_callback callback, void *context);
 
-/* Returns the number of parse errors that the last parse kept. */
+/* Returns the number of parse errors that the last parse kept; 0: it failed, or is not finished. */
 HPAR_API size_t hpar_parse_error_count(const hpar_parser *parser);
 /* Returns a parse error of the last parse. They are ordered by offset, and valid until the next
  * call on the parser. Past the last: an empty code and offset 0. */

@@ -250,7 +250,9 @@ hpar_status hpar_parse_many(hpar_parser *parser, const hpar_options *options, hp
   return hp_end_parser_call(parser, parse_many(&request, options, begin, stats));
 }
 
-size_t hpar_parse_error_count(const hpar_parser *parser) { return parser ? parser->session.engine.errors.count : 0; }
+size_t hpar_parse_error_count(const hpar_parser *parser) {
+  return parser && parser->session.result.complete ? parser->session.engine.errors.count : 0;
+}
 
 hpar_parse_error hpar_parse_error_at(const hpar_parser *parser, size_t index) {
   if (index >= hpar_parse_error_count(parser)) return (hpar_parse_error){"", 0};

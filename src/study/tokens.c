@@ -106,6 +106,7 @@ static hpar_status run_tokenizer(hp_session *session, const char *state, const c
     hp_free(run.list.items);
   }
   hpar_document_destroy(document);
+  session->result.complete = status == HPAR_OK; /* so that the error list may be read */
   return status;
 }
 
