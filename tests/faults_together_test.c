@@ -643,6 +643,7 @@ static void parse(hpar_options options, size_t piece, outcome *to) {
   resource_events_reset(&stage.events);
   stage.engine = (toy){.keeps_views = true};
   stage.events.in_order = options.resources.in_order;
+  stage.events.any_thread = options.parallel.executor == HPAR_EXECUTOR_CALLER;
   if (stage.has_faults && run.waits && run.step >= 0 && !hpar_parser_prepare(stage.parser, &options))
     usleep(3 * STEP_US);
   const buffer *page = &run.pages[0];

@@ -90,16 +90,16 @@ typedef hpar_status (*hpar_resource_callback)(const hpar_resource *resource, voi
 /* Receives an event of a parse (hpar_options.resources). The resource is valid during the call. The
  * callback may read the strings only. It must not call the library with the parser or the document.
  *
- * A thread of a parallel parse reports FOUND at once, so that calls come from several threads at
- * the same time. CONFIRMED and CANCELLED come from the calling thread. CONFIRMED comes in the order
- * of the start tags, and is the same in each mode. A resource without FOUND was not found before.
- * FOUND never follows CONFIRMED of the same resource: the calling thread waits until no other
- * thread reports what it confirms. So a callback for FOUND must not wait for the calling thread.
- * Tags that scripts of the parse write have resources, too, and the parse cancels what such text
- * makes invalid. Elements that a script makes or changes by other functions have no events. A
- * resource has the same `offset` in all its events. After CONFIRMED, CANCELLED only comes if the
- * parse begins again: for another encoding, a limit, or bytes that a parallel parse has found to be
- * no valid UTF-8. Events may lack if memory runs out and the parse fails. */
+ * A thread of a parallel parse reports FOUND at once, so that several threads call at the same
+ * time. CONFIRMED and CANCELLED come from the calling thread, which is that of task 0 with a
+ * caller's executor. CONFIRMED comes in the order of the start tags, and is the same in each mode.
+ * A resource without FOUND was not found before. FOUND never follows CONFIRMED of the same
+ * resource: the calling thread waits until no other thread reports what it confirms. So a callback
+ * for FOUND must not wait for that thread. Tags that scripts of the parse write have resources,
+ * too, and the parse cancels what such text makes invalid. Elements that a script makes or changes
+ * by other functions have no events. A resource has the same `offset` in all its events. After
+ * CONFIRMED, CANCELLED only comes if the parse begins again: for another encoding, a limit, or
+ * bytes that a parallel parse has found to be no valid UTF-8. Events may lack if memory is out. */
 typedef void (*hpar_resource_event_callback)(const hpar_resource *resource, hpar_resource_event event, void *context);
 
 /* The resources that a parse reports. */

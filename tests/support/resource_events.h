@@ -28,6 +28,7 @@ typedef struct resource_events {
   unsigned errors;  /* cancelled ones that the parse did not report as found, events out of order */
   bool in_order;    /* the parse has the option `in_order` */
   pthread_t caller;
+  bool any_thread;                     /* a caller's executor: from another thread, too */
   uint64_t last_found, last_confirmed; /* offsets + 1 */
 } resource_events;
 
