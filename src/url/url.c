@@ -136,12 +136,13 @@ static bool starts_with_drive(source in) {
 
 /*** queries in the encoding of the document ***/
 
-/* Reads a character beyond ASCII of valid UTF-8. */
-static uint32_t read_character(const char **at) {
+/* Reads a character beyond ASCII of valid UTF-8. Other bytes give some character. */
+static uint32_t read_character(const char **at, const char *end) {
   const unsigned char *c = (const unsigned char *)*at;
-  unsigned length = c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
+  ptrdiff_t length = c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
   uint32_t character = c[0] & (0x7Fu >> length);
-  for (unsigned i = 1; i < length; i++) character = character << 6 | (c[i] & 0x3Fu);
+  if (length > end - *at) length = end - *at;
+  for (ptrdiff_t i = 1; i < length; i++) character = character << 6 | (c[i] & 0x3Fu);
   *at += length;
   return character;
 }
@@ -173,7 +174,7 @@ static void add_query(hp_url *url, const char *bytes, size_t length, uint8_t set
     while (at < end && !((unsigned char)*at & 0x80)) at++;
     add_encoded(url, run, (size_t)(at - run), set);
     if (at == end) break;
-    uint32_t character = read_character(&at);
+    uint32_t character = read_character(&at, end);
     unsigned char code[HP_MAX_CODE];
     char reference[24];
     size_t n = encode(&encoder, character, code);
