@@ -121,7 +121,8 @@ static const hp_attributes *all_attributes(hpar_rewriter *r, const hp_merge_targ
   block->count = count;
   for (uint32_t i = 0; i < count; i++) {
     const hp_kept_attribute kept = kept_at(target, i);
-    block->items[i] = (hp_attribute){kept.name, kept.length, target->values.data + kept.value};
+    const char *value = kept.length ? target->values.data + kept.value : ""; /* data may be NULL */
+    block->items[i] = (hp_attribute){kept.name, kept.length, value};
   }
   return block;
 }
