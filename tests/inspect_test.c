@@ -380,13 +380,16 @@ static void each_counter(void) {
     for (int level = 0; level < 3; level++) {
       const hpar_merge_level *got = &stats.merge_levels[level];
       const unsigned *want = counts[i].levels[level];
-      fine &= CHECK_EQ(got->merges, want[0]) & CHECK_EQ(got->segments, want[1]) & CHECK_EQ(got->tokens, want[2]);
+      fine &= CHECK_EQ(got->merges, want[0]);
+      fine &= CHECK_EQ(got->segments, want[1]);
+      fine &= CHECK_EQ(got->tokens, want[2]);
     }
     for (int kind = 0; kind < HPAR_LOG_KINDS; kind++) {
       fine &= CHECK_EQ(stats.log_entries_by_kind[kind], counts[i].log[kind]);
       sum += counts[i].log[kind];
     }
-    fine &= CHECK_EQ(stats.log_entries, sum) & CHECK_EQ(stats.bytes_reparsed, counts[i].again);
+    fine &= CHECK_EQ(stats.log_entries, sum);
+    fine &= CHECK_EQ(stats.bytes_reparsed, counts[i].again);
     fine &= CHECK_EQ(stats.chunks_in_comment, counts[i].in_comment);
     fine &= CHECK_EQ(stats.chunks_in_raw_text, counts[i].in_raw_text);
     fine &= CHECK_EQ(stats.chunks_in_markup, counts[i].in_markup);
