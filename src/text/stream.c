@@ -274,6 +274,7 @@ hpar_status hp_stream_open(hp_stream *s, hp_input *input, hp_buffer *text, hp_bu
 
 void hp_stream_close(hp_stream *s) {
   hp_decoder_destroy(s->decoder);
+  s->decoder = NULL; /* the stream may be closed again */
   while (s->former_count) hp_free(s->former[--s->former_count]);
 }
 
