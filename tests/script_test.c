@@ -299,7 +299,8 @@ static hpar_status note_script(hpar_editor *editor, const hpar_script *script, v
   return HPAR_OK;
 }
 
-/* Checks the calls of a sequential parse, and of parallel ones with chunks of each size. */
+/* Checks the calls of a sequential parse, of parallel ones with chunks of each size, and of one
+ * that is fed single bytes. */
 static void check_order(const char *page, bool external, const char *expected, int line) {
   order of = {.answer = HPAR_OK};
   hpar_options options = {HPAR_OPTIONS_INIT, .threads = 3, .parallel.executor = HPAR_EXECUTOR_INLINE,
@@ -312,6 +313,12 @@ static void check_order(const char *page, bool external, const char *expected, i
     if (!CHECK_EQ(hpar_study_parse(parser, &options, page, strlen(page), document, NULL), HPAR_OK)) break;
     check_bytes_at(of.log.bytes, of.log.length, expected, strlen(expected), page, __FILE__, line);
   }
+  options.mode = HPAR_MODE_SEQUENTIAL;
+  buffer_clear(&of.log);
+  CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+  for (const char *at = page; *at; at++) CHECK_EQ(hpar_parser_feed(parser, at, 1), HPAR_OK);
+  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+  check_bytes_at(of.log.bytes, of.log.length, expected, strlen(expected), page, __FILE__, line);
   buffer_free(&of.log);
 }
 #define ORDER(page, external, expected) check_order(page, external, expected, __LINE__)
