@@ -99,7 +99,7 @@ typedef hpar_status (*hpar_resource_callback)(const hpar_resource *resource, voi
  * too, and the parse cancels what such text makes invalid. Elements that a script makes or changes
  * by other functions have no events. A resource has the same `offset` in all its events. After
  * CONFIRMED, CANCELLED only comes if the parse begins again: for another encoding, a limit, or
- * bytes that a parallel parse has found to be no valid UTF-8. Events may lack if memory is out. */
+ * bytes that a parallel parse finds to be no valid UTF-8. Events may lack if memory runs out. */
 typedef void (*hpar_resource_event_callback)(const hpar_resource *resource, hpar_resource_event event, void *context);
 
 /* The resources that a parse reports. */
