@@ -15,6 +15,7 @@ cmake --build "$build" --parallel "$(nproc)" --target "${names[@]/%/_fuzz}"
 for name in "${names[@]}"; do
   cp "$build/tests/${name}_fuzz" "$OUT/"
   cp "$source/tests/fuzz/html.dict" "$OUT/${name}_fuzz.dict"
+  test ! -e "$source/tests/fuzz/$name.dict" || cat "$source/tests/fuzz/$name.dict" >>"$OUT/${name}_fuzz.dict"
   folders=()
   for folder in corpus findings; do
     test ! -d "$source/tests/fuzz/$folder/$name" || folders+=("$source/tests/fuzz/$folder/$name")
