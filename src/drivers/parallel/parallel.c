@@ -100,12 +100,12 @@ static void note_stragglers(const hp_job *job) {
 static void report_job(hp_job *job) {
   hp_parallel_counters *counters = job->counters;
   hp_chunk_queue *queue = job->queue;
-  if (hp_crew_is_left(job->team->crew) && queue->by_range) { /* a straggler may still join chunks */
-    counters->chunks = job->position.number ? job->position.number - 1 : 0;
-  } else {
-    counters->chunks = count_chunks(queue, 0);
-    if (job->is_open) hp_merger_count_passed(&job->merger, count_chunks(queue, job->position.chunk));
-  }
+  /* By the merger's numbers: a straggler may find later that a chunk parsed for it is empty, and
+   * may still join chunks. */
+  bool is_dividing = hp_crew_is_left(job->team->crew) && queue->by_range;
+  uint64_t passed = is_dividing ? 0 : count_chunks(queue, job->position.chunk);
+  counters->chunks = (job->position.number ? job->position.number - 1 : 0) + passed;
+  if (job->is_open) hp_merger_count_passed(&job->merger, passed);
   counters->parse_ns_per_worker[0] = job->times.busy_ns - counters->merge_ns;
   counters->merge.levels[0].nanoseconds = counters->merge_ns;
   uint64_t start = atomic_load_explicit(&job->shared.first_start, memory_order_relaxed);

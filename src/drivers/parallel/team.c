@@ -213,6 +213,7 @@ void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk) {
   hp_chunk *c = hp_chunk_at(job->queue, chunk);
   atomic_store_explicit(&c->owner, (uint16_t)(thread + 1), memory_order_relaxed);
   atomic_store_explicit(&c->unit, HP_UNIT_CLAIMED, memory_order_relaxed);
+  hp_unit_call_hook();
   bool is_valid = claim_until_not_empty(job, thread, chunk) && hp_team_validate(job, c->cut, c->limit);
   if (is_valid && !job->team->workers[thread]->saturated) speculate(job, thread, chunk);
   hp_chunk_queue_finish(job->queue, chunk);
