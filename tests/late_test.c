@@ -7,8 +7,8 @@
  *   late_test PART PARTS  runs every PARTS-th case, from case PART on
  *   HPAR_VERBOSE=1        prints the longest time by which a parse exceeds the sequential one
  *
- * The hook is called at each token, and at each slice of decoding or validation. A number of calls
- * is therefore a place in the text. */
+ * The hook is called at each token, at each slice of decoding or validation, and where a thread
+ * claims a chunk. A number of calls is therefore a place in the text. */
 
 #include "check.h"
 #include "runtime/units.h"
@@ -342,7 +342,7 @@ static void automatic_mode(void) {
 
 static _Atomic unsigned claims;
 
-/* Lets each third thread that claims a chunk sleep for up to 0.9 ms. */
+/* Lets a thread sleep for up to 0.9 ms at each third call of the hook. */
 static void nap_at_unit(void) {
   const unsigned claim = atomic_fetch_add(&claims, 1);
   if (!stops_spare && claim % 3 == 0) usleep(claim * 37 % 900);

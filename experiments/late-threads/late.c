@@ -3,9 +3,10 @@
  * as JSON. Each place has REPETITIONS parses, and two sequential parses before each.
  *
  * PLACES places are evenly spread over the text that the second thread parses. Further places are
- * the start of the thread, and up to MAX_SLICES slices that it decodes or validates. The program
- * links the files of the library that have test hooks, compiled with them. A worker calls the hook
- * every 4 KB, or at the first token after the place if that is nearer.
+ * the start of the thread, and up to MAX_SLICES slices that it decodes or validates. A chunk that
+ * it claims counts as a slice. The program links the files of the library that have test hooks,
+ * compiled with them. A worker calls the hook every 4 KB, or at the first token after the place if
+ * that is nearer.
  *
  * STATE is the state before the parse:
  * first: no parse before had a late thread. The second thread joins all its chunks into one.

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Has a match for most of what html.dict and rules.dict name. */
+/* Has each unit that rules name: elements, texts, comments, a doctype, instructions. */
 static const char page[] =
     "<!doctype html><html lang=en><head><title>t &amp; t</title><style>@import 'a.css';</style>"
     "<script>var a = '<b>';</script></head><body class='x y'><!-- c --><!--[if IE]><p>d<![endif]-->"
