@@ -93,7 +93,7 @@ class Options(unittest.TestCase):
         page = PAGE * 2000
         trees = {hpar.parse(page, mode=mode, threads=4).tree for mode in ("auto", "sequential", "parallel", "pipelined")}
         self.assertEqual(len(trees), 1)
-        self.assertEqual(hpar.parse(page, mode="parallel", threads=4).stats["mode"], "parallel")
+        self.assertEqual(hpar.parse(page, mode="parallel", threads=4, encoding="utf-8").stats["mode"], "parallel")
 
     def test_fragment(self):
         document = hpar.parse("<td>a", fragment="tr")
