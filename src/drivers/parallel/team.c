@@ -192,6 +192,7 @@ static void speculate(hp_job *job, unsigned thread, uint32_t chunk) {
   claim claimed = {job, thread, chunk};
   hp_chunk_result *work = begin_work(job, &claimed);
   if (work && open_worker(job, worker)) {
+    hp_unit_call_hook();
     hp_worker_parse(worker, &request, &job->plan, work);
   } else if (work) {
     work->failed = true;
