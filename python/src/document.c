@@ -36,7 +36,9 @@ static bool hold_input(hp_py_document *d, PyObject *input, int copy) {
   d->bytes = d->view.buf;
   d->length = (size_t)d->view.len;
   if (copy > 0 || (copy < 0 && !d->view.readonly)) return copy_buffer(d);
-  d->tracked = !PyBytes_CheckExact(input) && !PyByteArray_CheckExact(input);
+  PyObject *shown = d->view.obj;
+  d->tracked = (PyBytes_Check(shown) && !PyBytes_CheckExact(shown)) ||
+               (PyByteArray_Check(shown) && !PyByteArray_CheckExact(shown));
   return true;
 }
 
@@ -90,7 +92,10 @@ static void free_document(PyObject *self) {
   Py_DECREF(type);
 }
 
-/* A cycle can only pass through the owner of the buffer. That object breaks the cycle. */
+/* A cycle can only pass through the owner of the buffer. The collector could clear an owner that it
+ * sees before it frees the document: a memoryview then loses its memory, and its release crashes. So
+ * it sees none but objects of classes derived from bytes and bytearray, which lose their attributes
+ * only, and so break the cycle. A cycle through another owner is never freed. */
 static int traverse_document(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(((hp_py_document *)self)->view.obj);

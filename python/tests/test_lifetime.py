@@ -14,6 +14,26 @@ FULL = "HPAR_TEST_FULL" in os.environ
 SANITIZED = "HPAR_TEST_SANITIZER" in os.environ
 PAGE = ("<!doctype html><title>t</title>" + "<p class=a id=b>one &amp; two<b>three</b><a href=c>d</a>" * 180).encode()
 
+# The collector clears the objects of a cycle in the order of their creation here: the view before its document.
+VIEWS = """
+import array, ctypes, gc, weakref
+import hpar
+
+class Page:
+    pass
+
+for data in (b"<p>x", bytearray(b"<p>x"), array.array("B", b"<p>x"), (ctypes.c_char * 4)(*b"<p>x")):
+    for make in (lambda view: hpar.parse(view, copy=False), lambda view: hpar.parse(view, copy=False).body,
+                 lambda view: list(hpar.parse_many([view], copy=False))):
+        view, page = memoryview(data), Page()
+        page.me, page.made, reference = page, make(view), weakref.ref(page)
+        del page, view
+        gc.collect()
+        assert reference() is None
+    if isinstance(data, bytearray):
+        data.append(0)  # BufferError, if a document or a view still had it
+"""
+
 
 def scaled(full, usual, sanitized):
     """The count of a test."""
@@ -137,6 +157,10 @@ class Lifetime(unittest.TestCase):
             del page
             gc.collect()
             self.assertIsNone(reference())
+
+    def test_cycles_beside_a_view(self):
+        # A crash of the collector would end this process.
+        subprocess.run([sys.executable, "-c", VIEWS], check=True)
 
 
 class Threads(unittest.TestCase):
