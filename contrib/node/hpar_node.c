@@ -372,14 +372,19 @@ static napi_value free_now(napi_env env, napi_callback_info info) {
 
 /*** what handlers do ***/
 
+static napi_value throw_invalid(napi_env env, napi_callback_info info) {
+  (void)info;
+  return throw_type(env, "This content token is no longer valid. Content tokens are only valid during the execution "
+                         "of the relevant content handler.");
+}
+
 /* Returns the unit of the kind that a handler has, or NULL with an exception. */
 static void *unit_of(napi_env env, napi_value value, int kind, rewriter **owner) {
   rewriter *r = object_of(env, value, &rewriter_tag);
   if (!r) return NULL;
   *owner = r;
   if (r->unit && r->kind == kind) return r->unit;
-  return throw_type(env, "This content token is no longer valid. Content tokens are only valid during the execution "
-                         "of the relevant content handler.");
+  return throw_invalid(env, NULL);
 }
 
 static napi_value finish_edit(napi_env env, hpar_status status) {
@@ -655,6 +660,7 @@ static napi_value open_module(napi_env env, napi_value exports) {
              {"unwrap", unwrap},
              {"onEnd", on_end},
              {"doctypeIds", doctype_ids},
+             {"throwInvalid", throw_invalid},
              {"parse", parse},
              {"root", node_root},
              {"kind", node_kind},

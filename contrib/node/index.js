@@ -12,10 +12,17 @@ function isHtml(options) {
 
 // What elements, comments and texts have in common.
 class Unit {
-  constructor(rewriter, kind) {
-    this._rewriter = rewriter;
+  constructor(owner, kind) {
+    this._owner = owner;
+    this._call = owner._calls;
     this._kind = kind;
     this._removed = false;
+  }
+
+  // The native rewriter knows only the unit of the running handler: an older one must not edit it.
+  get _rewriter() {
+    if (this._call !== this._owner._calls) native.throwInvalid();
+    return this._owner._native;
   }
 
   _insert(where, content, options) {
@@ -50,14 +57,13 @@ class Unit {
 const NAMESPACES = ['', 'http://www.w3.org/1999/xhtml', 'http://www.w3.org/2000/svg',
   'http://www.w3.org/1998/Math/MathML'];
 
-function* attributesOf(rewriter) {
-  for (let i = 0, pair; (pair = native.attributeAt(rewriter, i)); i++) yield pair;
+function* attributesOf(element) {
+  for (let i = 0, pair; (pair = native.attributeAt(element._rewriter, i)); i++) yield pair;
 }
 
 class Element extends Unit {
   constructor(owner, name) {
-    super(owner._native, ELEMENT);
-    this._owner = owner;
+    super(owner, ELEMENT);
     this._name = name;
     this._endNumber = 0;
   }
@@ -80,7 +86,7 @@ class Element extends Unit {
   }
 
   get attributes() {
-    return attributesOf(this._rewriter);
+    return attributesOf(this);
   }
 
   getAttribute(name) {
@@ -163,7 +169,7 @@ class VoidElement extends Element {
 
 class EndTag extends Unit {
   constructor(owner, name) {
-    super(owner._native, END_TAG);
+    super(owner, END_TAG);
     this._name = name;
   }
 
@@ -179,7 +185,7 @@ class EndTag extends Unit {
 
 class Comment extends Unit {
   constructor(owner, text) {
-    super(owner._native, COMMENT);
+    super(owner, COMMENT);
     this._text = text;
   }
 
@@ -195,7 +201,7 @@ class Comment extends Unit {
 
 class TextChunk extends Unit {
   constructor(owner, text, isLast) {
-    super(owner._native, TEXT);
+    super(owner, TEXT);
     this._text = text;
     this._isLast = isLast;
   }
@@ -267,7 +273,7 @@ class Doctype {
 
 class DocumentEnd extends Unit {
   constructor(owner) {
-    super(owner._native, DOCUMENT_END);
+    super(owner, DOCUMENT_END);
   }
 
   append(content, options) {
@@ -286,6 +292,7 @@ class HTMLRewriter {
     this._handlers = [];
     this._ends = new Map();
     this._lastEnd = 0;
+    this._calls = 0; // of handlers
     this._pending = null;
     this._callback = (kind, number, text, isLast) => this._dispatch(kind, number, text, isLast);
     this._native = native.newRewriter(this._callback);
@@ -311,6 +318,7 @@ class HTMLRewriter {
   _dispatch(kind, number, text, isLast) {
     const handlers = this._handlers[number];
     let result;
+    this._calls++;
     switch (kind) {
       case ELEMENT: {
         const isVoid = this._hasEsi && text.startsWith('esi:');

@@ -85,6 +85,45 @@ test('a unit is valid in its handler only', async () => {
     assert.throws(use, /no longer valid/);
 });
 
+test('a unit of an earlier handler does not edit that of a later one', async () => {
+  const edits = {
+    element: [(e) => e.setAttribute('x', '1'), (e) => e.before('x'), (e) => e.remove(), (e) => e.removed,
+      (e) => { e.tagName = 'i'; }, (e) => e.onEndTag(() => {}), (e, attributes) => [...attributes]],
+    comments: [(comment) => { comment.text = 'x'; }, (comment) => comment.after('x')],
+    text: [(text) => text.before('x'), (text) => text.remove()],
+  };
+  const source = '<p a=1><!--1-->1</p><p b=2><!--2-->2</p>';
+  for (const [name, uses] of Object.entries(edits)) {
+    for (const use of uses) {
+      for (const wait of [() => undefined, later]) {
+        const kept = [];
+        const handler = (unit) => {
+          if (kept.length) assert.throws(() => use(...kept), /no longer valid/);
+          else kept.push(unit, unit.attributes);
+          return wait();
+        };
+        assert.strictEqual(await rewrite(source, (rewriter) => rewriter.on('p', { [name]: handler })), source);
+      }
+    }
+  }
+  // The edit comes while the handler of the next element waits.
+  let edit = null, error = null;
+  const first = (element) => { edit = () => element.setAttribute('x', '1'); };
+  const next = async () => {
+    setImmediate(() => {
+      try {
+        edit();
+      } catch (thrown) {
+        error = thrown;
+      }
+    });
+    await later().then(later);
+  };
+  const prepare = (rewriter) => rewriter.on('p[a]', { element: first }).on('p[b]', { element: next });
+  assert.strictEqual(await rewrite(source, prepare), source);
+  assert.match(String(error), /no longer valid/);
+});
+
 test('other calls while a handler waits', async () => {
   let resolve;
   const output = [], rewriter = new HTMLRewriter((chunk) => output.push(...chunk));
