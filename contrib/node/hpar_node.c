@@ -105,9 +105,10 @@ static void *object_of(napi_env env, napi_value value, const napi_type_tag *tag)
   return object;
 }
 
-static napi_value make_external(napi_env env, void *object, napi_finalize finalize, const napi_type_tag *tag) {
+static napi_value make_external(napi_env env, void *object, napi_finalize finalize, void *hint,
+                                const napi_type_tag *tag) {
   napi_value external;
-  if (napi_create_external(env, object, finalize, NULL, &external) != napi_ok) return NULL;
+  if (napi_create_external(env, object, finalize, hint, &external) != napi_ok) return NULL;
   napi_type_tag_object(env, external, tag);
   return external;
 }
@@ -234,7 +235,7 @@ static napi_value new_rewriter(napi_env env, napi_callback_info info) {
     free_rewriter(env, r, NULL);
     return throw_type(env, "out of memory");
   }
-  return make_external(env, r, free_rewriter, &rewriter_tag);
+  return make_external(env, r, free_rewriter, NULL, &rewriter_tag);
 }
 
 /* addRule(rewriter, selector or null, units): units is 1 << ELEMENT and so on. Returns the number
@@ -531,9 +532,19 @@ static napi_value doctype_ids(napi_env env, napi_callback_info info) {
 
 /*** documents ***/
 
+/* `hint` has the bytes that the garbage collector counts, because a tree may grow. */
 static void free_document(napi_env env, void *data, void *hint) {
-  (void)env, (void)hint;
+  int64_t all;
   hpar_document_destroy(data);
+  napi_adjust_external_memory(env, -(int64_t)(intptr_t)hint, &all);
+}
+
+/* Without the size of documents, the garbage collector would let many of them wait. */
+static napi_value make_document(napi_env env, hpar_document *document, size_t input_length) {
+  int64_t all;
+  const int64_t size = (int64_t)(hpar_document_memory(document) + input_length);
+  napi_adjust_external_memory(env, size, &all);
+  return make_external(env, document, free_document, (void *)(intptr_t)size, &document_tag);
 }
 
 /* parse(string or array of bytes) */
@@ -542,11 +553,11 @@ static napi_value parse(napi_env env, napi_callback_info info) {
   bool is_array = false;
   hpar_error error;
   hpar_document *document;
+  size_t length;
   hpar_options options = {HPAR_OPTIONS_INIT, .copy_input = true};
   napi_is_typedarray(env, given[0], &is_array);
   if (is_array) {
     napi_typedarray_type type;
-    size_t length;
     void *bytes;
     napi_get_typedarray_info(env, given[0], &type, &length, &bytes, NULL, NULL);
     document = hpar_parse_bytes(length ? bytes : "", length, &options, &error);
@@ -554,10 +565,11 @@ static napi_value parse(napi_env env, napi_callback_info info) {
     string s;
     if (!read_string(env, given[0], &s)) return NULL;
     options.encoding = "utf-8";
-    document = hpar_parse_bytes(s.bytes, s.length, &options, &error);
+    length = s.length;
+    document = hpar_parse_bytes(s.bytes, length, &options, &error);
     free_string(&s);
   }
-  if (document) return make_external(env, document, free_document, &document_tag);
+  if (document) return make_document(env, document, length);
   napi_throw_error(env, NULL, error.text);
   return NULL;
 }

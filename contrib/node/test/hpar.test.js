@@ -192,6 +192,16 @@ test('the garbage collector takes rewriters', async () => {
   assert.ok(left < 10, `${left} of ${made.length} are left`);
 });
 
+test('the garbage collector takes documents before they need much memory', async () => {
+  const large = Buffer.from('<p>hello <b>x</b>'.repeat(60000)), before = process.memoryUsage().rss;
+  for (let i = 0; i < 60; i++) {
+    parse(large); // takes 10 MB
+    await later();
+  }
+  const growth = process.memoryUsage().rss - before;
+  assert.ok(growth < 350e6, `${growth} bytes more`);
+});
+
 test('a sink that throws while a handler waits, and writing after free', async () => {
   const throwing = new HTMLRewriter(() => { throw new Error('full'); });
   throwing.on('p', { element: () => later() });
