@@ -7,6 +7,7 @@
 #include <hpar/hpar.h>
 #include <hpar/rewrite.h>
 #include <node_api.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,16 @@ static void free_string(string *s) {
 static napi_value throw_type(napi_env env, const char *text) {
   napi_throw_type_error(env, NULL, text);
   return NULL;
+}
+
+/* Reads a string for a function that takes it without a length. */
+static bool read_name(napi_env env, napi_value value, const char *argument, string *s) {
+  if (!read_string(env, value, s)) return false;
+  if (!memchr(s->bytes, 0, s->length)) return true;
+  char text[64];
+  snprintf(text, sizeof text, "%s: a NUL character", argument);
+  free_string(s);
+  return throw_type(env, text) != NULL;
 }
 
 typedef struct buffer {
@@ -248,7 +259,7 @@ static napi_value add_rule(napi_env env, napi_callback_info info) {
   string selector = {.bytes = selector.small};
   const uint32_t units = read_number(env, given[2]);
   napi_typeof(env, given[1], &type);
-  if (type != napi_null && !read_string(env, given[1], &selector)) return NULL;
+  if (type != napi_null && !read_name(env, given[1], "selector", &selector)) return NULL;
   handler *h = add_handler(r, r->count);
   const hpar_rule rule = {HPAR_RULE_INIT,
                           .selector = type == napi_null ? NULL : selector.bytes,
@@ -439,7 +450,7 @@ static napi_value set_name(napi_env env, napi_callback_info info) {
   string s;
   const int kind = (int)read_number(env, given[1]);
   void *unit = unit_of(env, given[0], kind, &r);
-  if (!unit || !read_string(env, given[2], &s)) return NULL;
+  if (!unit || !(kind == COMMENT ? read_string(env, given[2], &s) : read_name(env, given[2], "name", &s))) return NULL;
   hpar_status status = kind == COMMENT   ? hpar_comment_set_text(unit, s.bytes, s.length)
                        : kind == END_TAG ? hpar_element_end_rename(unit, s.bytes)
                                          : hpar_element_rename(unit, s.bytes);
@@ -453,7 +464,7 @@ static napi_value get_attribute(napi_env env, napi_callback_info info) {
   rewriter *r;
   string s;
   const hpar_element *element = unit_of(env, given[0], ELEMENT, &r);
-  if (!element || !read_string(env, given[1], &s)) return NULL;
+  if (!element || !read_name(env, given[1], "name", &s)) return NULL;
   napi_value value = text_of(env, hpar_element_attribute(element, s.bytes));
   free_string(&s);
   return value;
@@ -465,7 +476,7 @@ static napi_value set_attribute(napi_env env, napi_callback_info info) {
   rewriter *r;
   string name, value = {.bytes = value.small};
   hpar_element *element = unit_of(env, given[0], ELEMENT, &r);
-  if (!element || !read_string(env, given[1], &name)) return NULL;
+  if (!element || !read_name(env, given[1], "name", &name)) return NULL;
   hpar_status status = HPAR_OK;
   bool is_fine = true;
   if (given_count < 3)
@@ -638,7 +649,7 @@ static napi_value select_nodes(napi_env env, napi_callback_info info) {
   string s;
   hpar_error error;
   napi_value list = NULL;
-  if (!read_string(env, given[2], &s)) return NULL;
+  if (!read_name(env, given[2], "selector", &s)) return NULL;
   if (read_bool(env, given[3])) {
     const hpar_node first = hpar_select_first(document, node, s.bytes, &error);
     list = number_of(env, first);

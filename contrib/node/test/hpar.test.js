@@ -124,6 +124,25 @@ test('a unit of an earlier handler does not edit that of a later one', async () 
   assert.match(String(error), /no longer valid/);
 });
 
+test('a NUL character in a name is refused', async () => {
+  const refused = { name: 'TypeError', message: /^name: a NUL character$/ };
+  const output = await rewrite('<a onclick=x><!--c--></a>', (rewriter) => rewriter.on('a', {
+    element(a) {
+      for (const use of [() => a.setAttribute('onclick\0x', ''), () => a.getAttribute('onclick\0'),
+        () => a.removeAttribute('onclick\0'), () => { a.tagName = 'b\0c'; }]) assert.throws(use, refused);
+      assert.strictEqual(a.tagName, 'a');
+      a.setAttribute('y', 'v\0w').before('<\0>');
+      a.onEndTag((end) => assert.throws(() => { end.name = 'b\0c'; }, refused));
+    },
+    comments(comment) { comment.text = 'd\0e'; },
+  }));
+  assert.strictEqual(output, '&lt;\0&gt;<a onclick=x y="v\0w"><!--d\0e--></a>');
+  const document = parse('<p>'), rewriter = new HTMLRewriter(() => {});
+  for (const use of [() => rewriter.on('p\0.none', { element() {} }), () => document.querySelector('p\0.none'),
+    () => document.querySelectorAll(`${'p,'.repeat(1000)}p\0.none`)])
+    assert.throws(use, { name: 'TypeError', message: 'selector: a NUL character' });
+});
+
 test('other calls while a handler waits', async () => {
   let resolve;
   const output = [], rewriter = new HTMLRewriter((chunk) => output.push(...chunk));
