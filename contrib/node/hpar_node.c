@@ -255,6 +255,7 @@ static napi_value add_rule(napi_env env, napi_callback_info info) {
   ARGUMENTS(3);
   rewriter *r = object_of(env, given[0], &rewriter_tag);
   if (!r) return NULL;
+  if (r->is_freed) return throw_type(env, "the rewriter was freed");
   napi_valuetype type;
   string selector = {.bytes = selector.small};
   const uint32_t units = read_number(env, given[2]);

@@ -221,7 +221,7 @@ test('the garbage collector takes documents before they need much memory', async
   assert.ok(growth < 350e6, `${growth} bytes more`);
 });
 
-test('a sink that throws while a handler waits, and writing after free', async () => {
+test('a sink that throws while a handler waits, and calls after free', async () => {
   const throwing = new HTMLRewriter(() => { throw new Error('full'); });
   throwing.on('p', { element: () => later() });
   await assert.rejects(throwing.write(Buffer.from(`${'text '.repeat(100000)}<p>`)), /full/);
@@ -229,4 +229,5 @@ test('a sink that throws while a handler waits, and writing after free', async (
   await freed.write(Buffer.from('<p><a>'));
   freed.free();
   await assert.rejects(freed.write(Buffer.from('<a>')), /freed/);
+  assert.throws(() => freed.on('p', { element() {} }), /the rewriter was freed/);
 });
