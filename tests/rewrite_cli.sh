@@ -108,6 +108,11 @@ else
   refuses_json '{"rules":[{"select":"p","text":{"rename":"x"}}]}' 'rule 1: text.rename: only an element has this action'
   refuses_json '{"rules":[{"select":"p","comment":{"find":[["a","b"]]}}]}' 'bad.json: rule 1: comment.find: only a text has this action'
   refuses_json '{"rules":[{"select":"p","set":{"a b":"c"}}]}' 'bad.json: rule 1 (p): set: the name of an attribute is invalid'
+  refuses_json '{"rules":[{"select":"p","set":{"a\u0000b":"c"}}]}' 'bad.json: a name contains U+0000'
+  refuses_json '{"rules":[{"select":"p","unset":["a\u0000b"]}]}' 'rule 1: unset: a name contains U+0000'
+  printf '%s' '{"rules":[{"select":"b","set":{"a\\u0000b":"c"},"inner":{"text":"\\u0000:"}},{"select":"b","after":{"text":"\u0000"}}]}' >bad.json
+  "$hpar" rewrite --rules bad.json a.html >out
+  if grep -qF 'a\u0000b="c"' out; then fine; else wrong "no key with U+0000: $(cat out)"; fi
   refuses_json '{"rules":[{"select":"p","remove":1}]}' 'rule 1: remove: is not true or false'
   refuses_json '{"rules":[{"select":"p","limit":-1,"remove":true}]}' 'rule 1: limit: is not a whole number'
   refuses_json '{"rules":[{"select":"p:foo","remove":true}]}' 'bad.json: rule 1: selector, byte 2: this pseudo-class is unknown'

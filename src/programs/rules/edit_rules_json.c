@@ -224,6 +224,25 @@ static hpar_status read_rules(reading *in, json_object *root) {
   return HPAR_OK;
 }
 
+/* Returns whether the key of a member contains U+0000, at which json-c ends it. Requires: valid
+ * JSON. */
+static bool has_cut_key(const char *bytes, size_t length) {
+  const char *at = bytes, *end = bytes + length;
+  while (at < end) {
+    if (*at++ != '"') continue;
+    bool has_null = false;
+    for (; at < end && *at != '"'; at++) {
+      if (*at != '\\') continue;
+      has_null |= end - at > 5 && !memcmp(at, "\\u0000", 6);
+      at++;
+    }
+    at++;
+    while (at < end && strchr(" \t\r\n", *at)) at++;
+    if (has_null && at < end && *at == ':') return true;
+  }
+  return false;
+}
+
 hpar_status hp_edit_rules_read(hp_edit_rules *rules, const char *name, const char *bytes, size_t length,
                                hp_refusal *refusal) {
   reading in = {.rules = rules, .name = name, .refusal = refusal};
@@ -235,7 +254,9 @@ hpar_status hp_edit_rules_read(hp_edit_rules *rules, const char *name, const cha
   json_object *root = json_tokener_parse_ex(tokener, bytes, (int)length);
   enum json_tokener_error error = json_tokener_get_error(tokener);
   hpar_status status;
-  if (error == json_tokener_success)
+  if (error == json_tokener_success && has_cut_key(bytes, length))
+    status = bad(&in, "a name contains U+0000");
+  else if (error == json_tokener_success)
     status = read_rules(&in, root);
   else if (error == json_tokener_continue)
     status = bad(&in, "the JSON ends too early");
