@@ -45,6 +45,12 @@ check 0 '{"file":"a.html","selector":"#a","name":"li","attributes":{"id":"a"},"s
 check 0 '{"file":"a.html","selector":"b","name":"b","attributes":{},"start":40,"end":43,"end_tag":{"start":46,"end":50},"html":"<b>two</b>"}\n' \
   --print json b a.html
 check 0 '{"file":"empty.html","selector":"body","name":"body","attributes":{},"html":"<body></body>"}\n' --print json body empty.html
+long=$(printf '%0300d' 0)
+printf '<p y%s1=a y%s2=b>' $long $long >long.html
+"$hpar" select --print json p long.html >out
+for number in 1 2; do
+  if test "$(grep -o "\"y${long}$number\"" out | wc -l)" = 2; then fine; else wrong "long names: $(cat out)"; fi
+done
 check 0 '2\n' --count li a.html
 check 0 '0\n' --count nav a.html
 check 0 '<br>\n' br pages/2.htm
@@ -118,6 +124,8 @@ check 2 '' --stream p:last-child many/5.html
 reports 'needs what follows the start tag'
 check 2 '' --stream --print json p many/5.html
 reports '--stream prints positions only'
+check 2 '' --stream --fragment 'a  b' p many/5.html
+reports 'fragment'
 check 2 '' --stream --many p many/5.html
 reports 'exclude each other'
 printf '\377\376<\0p\0>\0' >utf16.html

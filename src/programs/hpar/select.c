@@ -150,11 +150,14 @@ static void add_range(hp_json *json, const char *start_key, uint64_t start, cons
   hp_json_number(json, end);
 }
 
-static void attribute_key(hp_json *json, const hpar_attribute *attribute) {
-  char name[256];
-  snprintf(name, sizeof name, "%.*s%s%.*s", (int)attribute->prefix.length, attribute->prefix.bytes,
-           attribute->prefix.length ? ":" : "", (int)attribute->local_name.length, attribute->local_name.bytes);
+static hpar_status attribute_key(hp_json *json, const hpar_attribute *attribute) {
+  char *name = NULL;
+  if (asprintf(&name, "%.*s%s%.*s", (int)attribute->prefix.length, attribute->prefix.bytes,
+               attribute->prefix.length ? ":" : "", (int)attribute->local_name.length, attribute->local_name.bytes) < 0)
+    return HPAR_ERROR_MEMORY;
   hp_json_key(json, name);
+  free(name);
+  return HPAR_OK;
 }
 
 /* Adds the source positions of the element's tags and of its attributes. */
@@ -176,8 +179,9 @@ static hpar_status add_positions(hp_json *json, const hpar_document *document, h
     hp_json_open(json, '{');
   }
   hpar_attribute attribute;
+  hpar_status status = HPAR_OK;
   for (size_t i = 0; i < count && hpar_node_attribute_at(document, element, i, &attribute); i++) {
-    attribute_key(json, &attribute);
+    if (attribute_key(json, &attribute)) status = HPAR_ERROR_MEMORY;
     hp_json_open(json, '{');
     add_range(json, "name_start", ranges[i].name_start, "name_end", ranges[i].name_end);
     add_range(json, "value_start", ranges[i].value_start, "value_end", ranges[i].value_end);
@@ -185,7 +189,7 @@ static hpar_status add_positions(hp_json *json, const hpar_document *document, h
   }
   if (count) hp_json_close(json, '}');
   free(ranges);
-  return HPAR_OK;
+  return status;
 }
 
 /* Prints one object: file, selector, name, attributes, positions and outer HTML. */
@@ -211,7 +215,7 @@ static hpar_status print_json(const page *p, hpar_node element, uint32_t selecto
   hp_json_open(&json, '{');
   hpar_attribute attribute;
   for (size_t i = 0; hpar_node_attribute_at(p->document, element, i, &attribute); i++) {
-    attribute_key(&json, &attribute);
+    if (attribute_key(&json, &attribute)) status = HPAR_ERROR_MEMORY;
     hp_json_string(&json, attribute.value);
   }
   hp_json_close(&json, '}');

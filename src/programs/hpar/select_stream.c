@@ -61,7 +61,10 @@ static int select_in(stream *s, const hpar_rules *rules, const char *path) {
   s->matches = 0;
   hp_feeder_begin(&s->feeder, s->rewriter);
   hpar_status status = hpar_rewriter_begin(s->rewriter, rules, &q->options, NULL, NULL);
-  if (status) return hp_complain_status(path, status);
+  if (status) {
+    hp_complain("%s: %s", hp_shown_name(path), hpar_rewriter_error(s->rewriter)->text);
+    return status == HPAR_ERROR_ARGUMENT ? HP_EXIT_USAGE : HP_EXIT_FAILED;
+  }
   status = hp_read_pieces(path, feed, s);
   if (!status) status = hp_feeder_flush(&s->feeder);
   const int number = errno;
