@@ -132,6 +132,11 @@ run 2 trace
 run 2 trace a b
 run 1 trace none.html
 run 1 trace pages/page.html -o /none/trace.json
+cp pages/page.html same.html
+for command in trace explain profile; do
+  run 2 $command -o same.html same.html
+  check "$command: the output is the input" 'cmp -s same.html pages/page.html && grep -q "same.html is " err'
+done
 if [ -c /dev/full ]; then
   run 1 trace pages/page.html -o /dev/full
   check 'a full disk' 'grep -q "/dev/full: cannot be written" err'

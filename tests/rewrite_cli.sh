@@ -146,6 +146,19 @@ check 2 '' -s p --remove --in-place -
 check 2 '' -s p --remove --encoding martian a.html
 check 2 '' -s p --remove -o ./a.html a.html
 reports '--output: ./a.html is the input'
+cp a.html kept.html
+"$hpar" rewrite -s p --remove -o a.html - <a.html 2>err
+test $? = 2 && reports '--output: a.html is the input'
+check 2 '' -s p --remove --trace ./a.html a.html
+reports '--trace: ./a.html is the input'
+check 2 '' -s p --remove --in-place --trace a.html a.html
+check 2 '' -s p --remove --trace new.html -o new.html a.html
+reports '--trace: new.html is the output'
+ln kept.html link.html
+check 2 '' -s p --remove --trace kept.html -o link.html a.html
+check 1 '' -s p --remove -o kept.html missing.html
+if cmp a.html kept.html; then fine; else wrong 'a refused command changed a file'; fi
+check 2 '' -s p --remove --fragment 'a  b' a.html
 check 1 '' -s p --append @missing.html a.html
 check 1 '' -s p --remove missing.html
 reports 'missing.html: cannot be read'
@@ -296,6 +309,18 @@ is site/1.html '<p a="c">1'
 is site/1.html.2 '<p a="b">1'
 check 0 '' --in-place --backup= -s p --remove site/1.html
 is site/1.html ''
+if test "$(id -u)" = 0; then
+  printf '<p>' >site/sub/2.htm
+  chown 12:34 site/sub/2.htm
+  chmod 4750 site/sub/2.htm
+  check 0 '' --in-place --backup= -s p --set a b site/sub/2.htm
+  if test "$(stat -c %u:%g:%a site/sub/2.htm)" = 12:34:4750; then fine; else wrong 'owner of a page'; fi
+fi
+# A warning goes nowhere if standard error is closed.
+printf '\377\376<\0p\0>\0' >utf16.html
+cp utf16.html site/sub/2.htm
+"$hpar" rewrite -s p --set k v --in-place --backup= --utf16 decode site/sub/2.htm 2>&-
+is site/sub/2.htm "$("$hpar" rewrite -s p --set k v --utf16 decode utf16.html 2>err)"
 ln -s ../3.html site/sub/link.html
 check 0 '' --in-place --backup= -s br --rename hr site/sub/link.html
 is site/3.html '<hr>'

@@ -59,6 +59,13 @@ int hp_finish_output(int code);
  * `limit`: see hp_read_file. Returns NULL after a message if the file cannot be read. */
 char *hp_load(const char *path, uint64_t limit, size_t *length);
 
+/* Makes sure that no file opened later has the number of a standard stream that the caller closed.
+ * Messages would go into it. Using the stream still fails. */
+void hp_occupy_standard_streams(void);
+
+/* Returns whether opening a file for results would destroy a regular file of the input, standard
+ * input for "-". */
+bool hp_is_input(const char *output, const char *input);
 /* Opens a file for results, standard output for "-". Returns NULL after a message. */
 FILE *hp_open_output(const char *path);
 /* Closes it. Returns an exit code, after a message with the reason if a write failed. */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool progress_shown;
@@ -94,6 +95,19 @@ int hp_finish_output(int code) {
     hp_complain("standard output cannot be written: %s", strerror(standard.error ? standard.error : EIO));
   said = true;
   return code ? code : HP_EXIT_FAILED;
+}
+
+/* Opened for the other direction, so that a write or read fails with EBADF as if it were closed. */
+void hp_occupy_standard_streams(void) {
+  for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+    if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+}
+
+bool hp_is_input(const char *output, const char *input) {
+  struct stat a, b;
+  if (!strcmp(output, "-") || stat(output, &a) || !S_ISREG(a.st_mode)) return false;
+  const int failed = strcmp(input, "-") ? stat(input, &b) : fstat(STDIN_FILENO, &b);
+  return !failed && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 FILE *hp_open_output(const char *path) {

@@ -73,6 +73,8 @@ static hpar_status parse_on_threads(hp_inspection *in, const hpar_options *o) {
 
 /* Loads and parses the page. Returns -1, or an exit code after a message. */
 static int parse_page(hp_inspection *in, bool timeline) {
+  if (in->output && hp_is_input(in->output, in->path))
+    return hp_bad_usage(in->command, "--output: %s is the input", in->output);
   in->bytes = hp_load(in->path, 0, &in->length);
   if (!in->bytes) return HP_EXIT_FAILED;
   int code = hp_check_cuts_fit(in->command, &in->study, in->path, in->length);

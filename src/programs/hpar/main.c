@@ -66,6 +66,7 @@ static void print_version(void) {
 
 int main(int count, char **arguments) {
   check_stack(); /* again, because not every C library calls it before */
+  hp_occupy_standard_streams();
   signal(SIGPIPE, SIG_IGN);
   /* Both streams are fully buffered, because --errors can print millions of lines. No other thread
    * writes to them. */

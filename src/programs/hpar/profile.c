@@ -385,6 +385,8 @@ static int finish(survey *s, unsigned threads, const char *output, bool json) {
 
 static int run(survey *s, unsigned threads, size_t distance, const char *output, bool json) {
   if (!s->pages.count) return s->pages.failures ? HP_EXIT_FAILED : hp_bad_usage(&command, "name a FILE or a FOLDER");
+  for (size_t i = 0; output && i < s->pages.count; i++)
+    if (hp_is_input(output, s->pages.paths[i])) return hp_bad_usage(&command, "--output: %s is an input", output);
   if (!threads) threads = hp_default_threads();
   if (threads > s->pages.count) threads = (unsigned)s->pages.count;
   helper *helpers = calloc(threads, sizeof *helpers);

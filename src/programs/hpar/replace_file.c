@@ -15,6 +15,11 @@ static char *join(const char *path, const char *suffix) {
   return joined;
 }
 
+/* Only root may give a file away. Another user who rewrites the file of somebody owns it then. */
+static bool keep_owner(int descriptor, const struct stat *about) {
+  return !fchown(descriptor, about->st_uid, about->st_gid) || errno == EPERM;
+}
+
 bool hp_replacement_open(hp_replacement *r, const char *path) {
   *r = (hp_replacement){.path = realpath(path, NULL)};
   struct stat about;
@@ -33,7 +38,8 @@ bool hp_replacement_open(hp_replacement *r, const char *path) {
   if (descriptor < 0) {
     free(r->temporary);
     r->temporary = NULL;
-  } else if (fchmod(descriptor, about.st_mode & 07777) || !(r->file = fdopen(descriptor, "wb"))) {
+  } else if (!keep_owner(descriptor, &about) || fchmod(descriptor, about.st_mode & 07777) ||
+             !(r->file = fdopen(descriptor, "wb"))) {
     close(descriptor);
   }
   if (r->file) return true;

@@ -296,6 +296,12 @@ static int check(const request *r) {
   if (w->output && w->in_place) return hp_bad_usage(&command, "--output and --in-place exclude each other");
   for (size_t i = 0; w->in_place && i < r->operand_count; i++)
     if (!strcmp(r->operands[i], "-")) return hp_bad_usage(&command, "--in-place: standard input is no file");
+  if (w->output && hp_is_input(w->output, r->operands[0]))
+    return hp_bad_usage(&command, "--output: %s is the input; use --in-place", w->output);
+  if (w->trace && hp_is_input(w->trace, r->operands[0]))
+    return hp_bad_usage(&command, "--trace: %s is the input", w->trace);
+  if (w->trace && w->output && (!strcmp(w->trace, w->output) || hp_is_input(w->trace, w->output)))
+    return hp_bad_usage(&command, "--trace: %s is the output", w->trace);
   return -1;
 }
 

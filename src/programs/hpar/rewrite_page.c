@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* A page while it is rewritten. */
 typedef struct page {
@@ -80,7 +80,7 @@ static int complain(const page *p, hpar_status status, const char *reason, const
     hp_complain("%s: byte %llu: %s; %s", name, (unsigned long long)stats->failed_at, reason, then);
   else
     hp_complain("%s: %s", name, reason);
-  return HP_EXIT_FAILED;
+  return status == HPAR_ERROR_ARGUMENT ? HP_EXIT_USAGE : HP_EXIT_FAILED;
 }
 
 static int rewrite_untraced(page *p, hpar_rewrite_stats *stats) {
@@ -222,16 +222,11 @@ static int rewrite_in_place(page *p) {
   return code;
 }
 
-static bool is_same_file(const char *first, const char *second) {
-  struct stat a, b;
-  return !stat(first, &a) && !stat(second, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino && S_ISREG(a.st_mode);
-}
-
 static int rewrite_to_output(page *p) {
   const hp_rewriting *w = p->rewriting;
   const char *name = w->output ? w->output : "-";
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
-  if (is_same_file(name, p->path)) return hp_bad_usage(w->command, "--output: %s is the input; use --in-place", name);
+  if (strcmp(p->path, "-") && access(p->path, R_OK)) return hp_complain_status(p->path, HPAR_ERROR_IO);
   if (w->output || !prints_no_page(w)) {
     p->output = hp_open_output(name);
     if (!p->output) return HP_EXIT_FAILED;
