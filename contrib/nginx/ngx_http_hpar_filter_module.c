@@ -313,12 +313,13 @@ static ngx_int_t filter_header(ngx_http_request_t *r) {
   if ((s->status = find_obstacle(r, l))) return next_header_filter(r);
   bool has_body = r->method != NGX_HTTP_HEAD && !r->header_only;
   s->status = has_body ? "incomplete" : "passed:head";
-  if (has_body && open_rewriter(s, l)) {
+  if (open_rewriter(s, l)) { /* for HEAD too: a charset that is refused decides on the header */
     s->status = "failed";
     if (l->on_failure == PASS) return next_header_filter(r);
     s->failed = true;
     return ngx_http_filter_finalize_request(r, &ngx_http_hpar_filter_module, NGX_HTTP_INTERNAL_SERVER_ERROR);
   }
+  if (!has_body) drop_rewriter(s);
   r->main_filter_need_in_memory = 1;
   ngx_http_clear_content_length(r);
   ngx_http_clear_accept_ranges(r);

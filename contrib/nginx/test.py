@@ -41,6 +41,7 @@ RULES = {"rules": [
     {"end": {"append": {"html": "<!-- end -->"}}},
 ]}
 OTHER = {"rules": [{"select": "p", "rename": "div"}, {"select": "div", "after": {"html": "<hr>"}}]}
+DECLARATION = b"<meta charset=iso-2022-jp>" # the rewriter refuses this encoding
 NONE = {"rules": [{"select": "no-such-element", "remove": True}]}
 
 CONFIGURATION = """
@@ -200,6 +201,8 @@ class Behind:
             lines[1] = "Content-Type: text/plain"
         if kind == "replacement":
             lines[1] = "Content-Type: text/html; charset=iso-2022-jp"
+        if kind == "declared":
+            body = DECLARATION + body
         if kind == "unknown":
             lines[1] = "Content-Type: text/html; charset=no-such"
         if kind == "gzip":
@@ -419,6 +422,9 @@ async def single(nginx, expected, charsets, large):
     client, pages = Client(nginx.port, random.Random(1)), expected.pages
     middle = next(i for i, page in enumerate(pages) if len(page) > 50000)
 
+    def without_date(answer):
+        return {name: value for name, value in answer.headers.items() if name != "date"}
+
     def same(answer, body, what):
         check(answer.complete and answer.body == body, what, answer.status, answer.headers, len(answer.body), len(body))
 
@@ -465,9 +471,13 @@ async def single(nginx, expected, charsets, large):
     # failures
     answer = await client.get(f"/buffered/replacement/{middle}/10")
     same(answer, pages[middle], "an encoding that cannot be rewritten")
-    check(answer.headers.get("content-length") == str(page), "its header", answer.headers)
+    check(answer.headers.get("content-length") == str(page) and answer.headers.get("etag") == '"1"', "its header", answer.headers)
+    head = await client.get(f"/buffered/replacement/{middle}/10", method="HEAD")
+    check(without_date(head) == without_date(answer), "its HEAD", head.headers, answer.headers)
     answer = await client.get(f"/abort/replacement/{middle}/11")
     check(answer.status == 500 and answer.complete, "an encoding, abort", answer.status)
+    head = await client.get(f"/abort/replacement/{middle}/11", method="HEAD")
+    check(head.status == 500 and without_date(head) == without_date(answer), "its HEAD", head.status, head.headers, answer.headers)
     answer = await client.get(f"/pass/length/{middle}/12")
     check(answer.complete and nginx.counts(f"/pass/length/{middle}/12")[1] == "failed", "a limit, pass")
     full, failed_at = expected.of(middle), int(re.search(r"hpar: byte (\d+): .*the rest is passed on", nginx.log()).group(1))
@@ -480,6 +490,15 @@ async def single(nginx, expected, charsets, large):
     except asyncio.IncompleteReadError:
         pass
     check(nginx.counts(f"/abort/length/{middle}/13")[1] == "failed", "a limit, abort")
+    # the page, not the header, declares that encoding
+    answer = await client.get(f"/buffered/declared/{middle}/10")
+    same(answer, DECLARATION + pages[middle], "an encoding in the page")
+    check(answer.headers.get("etag") == 'W/"1"' and "content-length" not in answer.headers, "its header", answer.headers)
+    try:
+        answer = await client.get(f"/abort/declared/{middle}/11")
+        check(not answer.complete and not answer.body, "an encoding in the page, abort", answer.status, answer.body)
+    except asyncio.IncompleteReadError:
+        pass
     # files, SSI, charset
     for place in ("files", "small_reads"):
         answer = await client.get(f"/{place}/{middle}.html")
