@@ -164,18 +164,26 @@ static void insert_value(hpar_rewriter *r, uint64_t position, const hp_element *
   hp_rewriter_insert_text(r, position, to->data + old, length);
 }
 
+static bool is_unquoted(const hp_span *span) { return span->has_value && !span->quote; }
+
 static bool may_be_unquoted(const char *value, size_t length) {
   for (size_t i = 0; i < length; i++)
     if ((unsigned char)value[i] <= 0x20 || strchr("\"'=<>`", value[i])) return false;
   return length > 0;
 }
 
-/* Drops the attribute and the white space before it, so that the next attribute stays apart. */
-static void drop_attribute(hpar_rewriter *r, const hp_spans *s, uint32_t index) {
-  const hp_span *span = &s->items[index];
-  uint32_t from = index ? s->items[index - 1].end : s->name_end, to = span->end;
-  bool apart = to >= s->close || strchr(" \t\n\f\r/", s->tag[to]);
-  if (!apart && from < span->name) from++;
+/* Drops the attributes [first, end) and what is before them. The tokenizer must read the others as
+ * before: "/" is a part of an unquoted value before it, and "=" after white space begins the value
+ * of a name before it. */
+static void drop_attributes(hpar_rewriter *r, const hp_spans *s, uint32_t first, uint32_t end) {
+  const hp_span *before = first ? &s->items[first - 1] : NULL, *next = end < s->count ? &s->items[end] : NULL;
+  const uint32_t from = before ? before->end : s->name_end, to = s->items[end - 1].end;
+  const char *rest = s->tag + to, *separator = " ";
+  if (before && !before->has_value && next && s->tag[next->name] == '=')
+    separator = memchr(rest, '/', next->name - to) ? "" : "/";
+  else if (hp_ascii_is_white(*rest) || *rest == '>' || (*rest == '/' && !(before && is_unquoted(before))))
+    separator = "";
+  hp_rewriter_insert_text(r, r->token.start + from, separator, strlen(separator));
   hp_rewriter_drop(r, r->token.start + from, r->token.start + to);
 }
 
@@ -183,10 +191,6 @@ static void edit_attribute(hpar_rewriter *r, const hp_element *e, const hp_attri
   const hp_spans *s = &r->token.spans;
   const hp_span *span = &s->items[edit->span];
   const uint64_t tag = r->token.start;
-  if (edit->unsets) {
-    drop_attribute(r, s, edit->span);
-    return;
-  }
   if (!span->has_value) {
     hp_rewriter_insert_text(r, tag + span->name_end, "=\"", 2);
     insert_value(r, tag + span->name_end, e, edit, '"');
@@ -228,16 +232,35 @@ static void sort_edits(hpar_rewriter *r, hp_element *e) {
   if (from != e->edits) memcpy(e->edits, from, count * sizeof *from);
 }
 
+/* Returns true if the last attribute has "=" and no value: a new one would become its value. */
+static bool lacks_value(const hp_spans *s) {
+  const hp_span *last = s->count ? &s->items[s->count - 1] : NULL;
+  return last && is_unquoted(last) && last->value == last->value_end;
+}
+
 /* Applies the edits of attributes. */
 static void edit_attributes(hpar_rewriter *r, hp_element *e) {
   const hp_spans *s = &r->token.spans;
   sort_edits(r, e);
-  uint32_t end = s->count ? s->items[s->count - 1].end : s->name_end;
+  bool needs_value = lacks_value(s);
+  const uint32_t end = s->count ? s->items[s->count - 1].end : s->name_end;
   for (uint32_t i = 0; i < e->edit_count; i++) {
-    if (e->edits[i].span != UINT32_MAX)
-      edit_attribute(r, e, &e->edits[i]);
-    else if (!e->edits[i].unsets)
-      add_attribute(r, e, &e->edits[i], r->token.start + end);
+    const hp_attribute_edit *edit = &e->edits[i];
+    if (edit->span == UINT32_MAX) {
+      if (edit->unsets) continue;
+      if (needs_value) hp_rewriter_insert_text(r, r->token.start + end, "\"\"", 2);
+      add_attribute(r, e, edit, r->token.start + end);
+      needs_value = false;
+      continue;
+    }
+    uint32_t next = edit->span + 1;
+    if (edit->unsets) {
+      for (; i + 1 < e->edit_count && e->edits[i + 1].unsets && e->edits[i + 1].span == next; i++) next++;
+      drop_attributes(r, s, edit->span, next);
+    } else {
+      edit_attribute(r, e, edit);
+    }
+    if (next == s->count) needs_value = false;
   }
 }
 
@@ -424,6 +447,7 @@ static void set_attribute(hpar_rewriter *r, const hp_rule *rule) {
     length -= 1 - keeps_quotes;
   }
   uint64_t position = r->token.start + place;
+  if (!span && lacks_value(s)) hp_edits_insert(&r->edits, position, "\"\"", 2, &r->unwind);
   hp_edits_insert(&r->edits, position, text + skipped, length - skipped, &r->unwind);
   if (span && span->has_value) hp_edits_drop(&r->edits, position, r->token.start + span->value_end, &r->unwind);
 }

@@ -547,7 +547,6 @@ void hp_spans_begin(hp_spans *s, const char *tag, const char *end, uint32_t name
   s->tag = tag;
   s->count = 0;
   s->name_end = name_end;
-  s->close = (uint32_t)(end - 1 - tag);
   s->names = 0;
   s->at = tag + name_end;
   s->end = end;
@@ -557,8 +556,7 @@ void hp_spans_begin(hp_spans *s, const char *tag, const char *end, uint32_t name
 /* Reads one attribute. Returns its bit, or 0 at the end of the tag. */
 static HP_INLINE uint64_t read_next(hp_spans *s, hp_scratch *scratch) {
   const char *p = s->at, *close = s->end - 1;
-  for (; p < close && (hp_ascii_is_white(*p) || *p == '/'); p++)
-    if (*p == '/' && p + 1 == close) s->close--;
+  while (p < close && (hp_ascii_is_white(*p) || *p == '/')) p++;
   if (p == close) {
     s->at = p;
     return 0;

@@ -131,7 +131,6 @@ typedef struct hp_spans {
   hp_span *items;
   uint32_t count, capacity;
   uint32_t name_end; /* of the tag's name */
-  uint32_t close;    /* of "/>" or ">", at the end of the tag; valid after hp_spans_complete */
   uint64_t names;    /* bits of hp_attribute_bit of the attributes that are read */
   const char *at, *end, *readable;
 } hp_spans;
