@@ -213,6 +213,9 @@ record response http://s/4 thousand >>shares.warc
 crawl shares.warc --out shares --select p --select 'p, b' --select i
 check "shares of pages" 'test $status = 0 && sed -n "/^## pages_with_element/,/^## attr/p" shares/summary.md | grep -q "^| body | 4 | 100.00% |$" &&
   sed -n "/^## pages_with_match/,/^## x/p" shares/summary.md | grep -q "^| p | 4 | 100.00% |$" && grep -q "^| p | 4 | 25.00% |$" shares/summary.md'
+many=$(awk 'BEGIN { for (i = 0; i < 60; i++) printf "x-%03d, ", i }')
+crawl shares.warc --out long --select "${many}p" --select "${many}title"
+check "selectors with equal beginnings" 'test $status = 0 && grep -q "^\"$many.*p\":4,$" long/summary.json && grep -q "^\"$many.*title\":0$" long/summary.json'
 check "no share of matches" 'sed -n "/^## selector_matches/,/^## pages/p" shares/summary.md | grep -q "^| p | 4 | |$"'
 check "greatest values" 'grep -q "\"max\":1001,\"buckets\"" shares/summary.json && grep -q "^| page_bytes | 4 .* | 992 | 1001 |$" shares/summary.md'
 crawl shares.warc --out shares_of_none --study-sample 1/1000000
@@ -458,6 +461,7 @@ usage "'spark' is not one of threads|dask|slurm|parallel" 2 data --out x --engin
 usage "nothing.warc: cannot be read" 1 data nothing.warc --out x
 usage "@nothing\|nothing: cannot be read" 1 @nothing --out x
 usage "select 'p\[', byte 3" 2 data --out x --select 'p['
+usage "select 'p' occurs twice" 2 data --out x --select p --select b --select p
 usage "profile: 'colours' is not" 2 data --out x --profile colours
 usage "limit: 'size=3' is not" 2 data --out x --limit size=3
 usage "sample: '5' is not" 2 data --out x --sample 5

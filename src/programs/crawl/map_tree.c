@@ -275,8 +275,9 @@ bool hp_map_selectors(hp_map *m) {
   bool fine = !hpar_select(m->selectors, m->document, hpar_document_root(m->document), NULL, take_match, &found);
   for (size_t i = 0; fine && i < count; i++) {
     const char *text = m->options.selectors[i];
-    fine = hp_tally_add_text(m->tally, HP_SELECTORS, text, found.counts[i]) &&
-           (!found.counts[i] || hp_tally_add_text(m->tally, HP_SELECTOR_PAGES, text, 1));
+    size_t length = strlen(text); /* not cut off: two selectors may begin with the same bytes */
+    fine = hp_tally_table_add(&m->tally->tables[HP_SELECTORS], text, length, found.counts[i]) &&
+           (!found.counts[i] || hp_tally_table_add(&m->tally->tables[HP_SELECTOR_PAGES], text, length, 1));
   }
   hp_free(found.counts);
   return fine;

@@ -188,6 +188,8 @@ static bool take_limit(hp_crawl *c, char *item) {
 }
 
 static int add_selector(hp_crawl *c, const char *text) {
+  for (size_t i = 0; i < c->map.selector_count; i++)
+    if (!strcmp(c->selectors[i], text)) return hp_bad_usage(&command, "--select '%s' occurs twice", text);
   hpar_selectors *set = NULL;
   hpar_error error = {.status = HPAR_OK};
   hpar_status status = hpar_selectors_create(&set);
