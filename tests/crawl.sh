@@ -457,6 +457,7 @@ fi
 # Wrong usage, before any work.
 usage "name an INPUT" 2 --out x
 usage "name the folder" 2 data
+usage "name the folder" 2 nothing.warc --out ''
 usage "'spark' is not one of threads|dask|slurm|parallel" 2 data --out x --engine spark
 usage "nothing.warc: cannot be read" 1 data nothing.warc --out x
 usage "@nothing\|nothing: cannot be read" 1 @nothing --out x

@@ -410,7 +410,7 @@ static int find_function(request *r) {
 static int check_request(request *r) {
   const hp_crawl *c = &r->crawl;
   if (!r->operand_count) return hp_bad_usage(&command, "name an INPUT");
-  if (!c->folder) return hp_bad_usage(&command, "name the folder of the results with --out DIR");
+  if (!c->folder || !*c->folder) return hp_bad_usage(&command, "name the folder of the results with --out DIR");
   if (!hpar_predictor_name(0) && c->map.profiles & (HP_PROFILE_STATES | HP_PROFILE_SPECULATION)) {
     hp_complain("crawl: this build has no parallel parser; leave states and speculation out of --profile");
     return HP_EXIT_USAGE;
