@@ -97,6 +97,21 @@ check "units by number" 'test $status = 0 && test ! -e plan/two'
 crawl reduce plan
 equal plan
 
+# A folder with a name that a shell or GNU parallel would change. Without parallel, a program in its
+# place also hands the command to a second shell.
+mkdir 'sp ace' programs
+cat >programs/parallel <<'END'
+#!/bin/sh
+shift 4
+while read unit; do sh -c "$(printf '%s' "$*" | sed "s/{}/$unit/g")"; done
+END
+chmod +x programs/parallel
+odd="sp ace/it's {} {=\$_=1=};touch x \$(touch x)"
+crawl data "$@" --out "$odd" --engine parallel --progress none
+(PATH=$PATH:$work/programs sh out >printed 2>err)
+status=$?
+check "a folder with an odd name" 'test $status = 0 && test ! -e x && cmp -s one/summary.json "$odd/summary.json"'
+
 # A damaged plan: a unit or an option that is left out would give another summary.
 for expression in '/^unit/{x;s/^/x/;/^x$/{x;d};x}' 's/^option\tdepth\t0/option\tdepth\t9/' 's/^unit\t/unit /' '$d' '1d'; do
   cp -r plan damaged

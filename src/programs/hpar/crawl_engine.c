@@ -96,24 +96,38 @@ static void write_quoted(FILE *file, const char *text) {
   fputc('\'', file);
 }
 
-static void print_command(const char *self, const char *command, const char *folder) {
-  write_quoted(stdout, self);
+/* Writes a text for GNU parallel. It replaces {} and other words in braces, and hands the result to
+ * a second shell. For that shell, {''} is {}. */
+static void write_quoted_twice(FILE *file, const char *text) {
+  fputs("\\''", file);
+  for (; *text; text++) {
+    if (*text == '\'')
+      fputs("'\\'\\\\\\'\\''", file);
+    else
+      fprintf(file, "%c%s", *text, *text == '{' ? "'\\'\\''" : "");
+  }
+  fputs("'\\'", file);
+}
+
+static void print_command(const char *self, const char *command, const char *folder,
+                          void (*write)(FILE *file, const char *text)) {
+  write(stdout, self);
   printf(" crawl %s ", command);
-  write_quoted(stdout, folder);
+  write(stdout, folder);
 }
 
 static int print_parallel(const hp_crawl *c, const char *self, const char *folder) {
   static const char *const progresses[] = {"auto", "json", "none"};
-  print_command(self, "watch", folder);
+  print_command(self, "watch", folder, write_quoted);
   printf(" --progress %s &\nseq 0 %zu | parallel --joblog ", progresses[c->progress],
          c->unit_count ? c->unit_count - 1 : 0);
   char log[4200];
   snprintf(log, sizeof log, "%s/parallel.log", folder);
   write_quoted(stdout, log);
   fputs(" --retries 3 ", stdout);
-  print_command(self, "run", folder);
+  print_command(self, "run", folder, write_quoted_twice);
   fputs(" {} --threads 1 --progress none\nkill $! 2>/dev/null\n", stdout);
-  print_command(self, "reduce", folder);
+  print_command(self, "reduce", folder, write_quoted);
   fputc('\n', stdout);
   return hp_finish_output(HP_EXIT_FINE);
 }
