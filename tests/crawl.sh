@@ -400,6 +400,22 @@ if python3 -c 'import sqlite3' 2>/dev/null; then
   check "groups in SQLite" 'test $status = 0 && test "$(python3 -c "import sqlite3; print(sqlite3.connect(\"groups.db\").execute(\"select tag, rows from groups\").fetchall())")" = "[('"'a', 3), ('p'"', 1)]"'
   crawl export domains --sqlite domains.db
   check "rows of TSV" 'test "$(python3 -c "import sqlite3; print(sqlite3.connect(\"domains.db\").execute(\"select domain from rows where host = ?\", [\"x.city.jp\"]).fetchall())")" = "[('"'city.jp'"',)]"'
+  # Values that divide lines of other formats, that are long, and empty rows of one column.
+  { cat head && printf '<a href="x&#13;y"><a><a href=z>' && head -c 200000 </dev/zero | tr '\0' a; } >values
+  record response http://v/ values >values.warc
+  exported() { # EXPECTED ARGUMENT...
+    expected=$1
+    shift
+    rm -rf exported exported.db*
+    crawl values.warc --out exported --profile none "$@"
+    crawl export exported --sqlite exported.db
+    got=$(python3 -c "import sqlite3; print(*(v.replace(chr(13), '+')[:9] + ';' for v, in sqlite3.connect('exported.db').execute('select * from rows')))")
+    check "export with $* ($got)" 'test $status = 0 && test "$got" = "$expected"'
+  }
+  exported 'x+y; ; z;' --select a --fields attr:href --rows tsv
+  exported 'x+y; ; z;' --select a --fields attr:href --rows csv
+  exported '; ; aaaaaaaaa;' --select a --fields content --rows csv
+  exported '' --select b --fields content
   usage "nothing/x.db: cannot be written" 1 export one --sqlite nothing/x.db
 fi
 with=PATH=nothing usage "apt install python3" 2 export one --sqlite two.db
