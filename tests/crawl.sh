@@ -97,6 +97,16 @@ check "units by number" 'test $status = 0 && test ! -e plan/two'
 crawl reduce plan
 equal plan
 
+# A wrong range is found before any unit runs, and a unit that fails does not stop the next range.
+mkdir two.warcs
+cp data/1.warc data/2.warc two.warcs
+crawl two.warcs --out ranges --engine parallel
+for range in 2 0--1 0- +1 ' 1' 1-0 1x; do usage "'$range' is no range of the 2 units" 2 run ranges 0 "$range"; done
+check "no unit of wrong ranges" 'test -z "$(ls ranges/units)"'
+rm two.warcs/1.warc
+usage "two.warcs/1.warc: cannot be read" 1 run ranges 0 1-9
+check "the next range" 'test $(ls ranges/units | wc -l) = 1'
+
 # A folder with a name that a shell or GNU parallel would change. Without parallel, a program in its
 # place also hands the command to a second shell.
 mkdir 'sp ace' programs

@@ -1,6 +1,8 @@
 /* hpar crawl: counts the properties of the pages in web archives. */
 
 #include "programs/hpar/crawl.h"
+
+#include "base/bytes.h"
 #include "programs/crawl/python.h"
 #include "programs/crawl/rows.h"
 #include "programs/crawl/sha256.h"
@@ -319,13 +321,11 @@ static int take_option(request *r, const hp_arguments *arguments, int id) {
 /* Reads "7" or "0-99". The range ends at the last unit. */
 static bool read_range(const char *text, size_t count, size_t *first, size_t *last) {
   char *end;
-  *first = strtoull(text, &end, 10);
-  *last = *first;
-  if (end == text || *text == '-') return false;
+  if (!hp_ascii_is_digit(*text)) return false; /* strtoull takes signs and white space */
+  *last = *first = strtoull(text, &end, 10);
   if (*end == '-') {
-    const char *from = end + 1;
-    *last = strtoull(from, &end, 10);
-    if (end == from) return false;
+    if (!hp_ascii_is_digit(end[1])) return false;
+    *last = strtoull(end + 1, &end, 10);
   }
   if (*end || *last < *first || *first >= count) return false;
   *last = *last < count ? *last + 1 : count;
@@ -336,11 +336,15 @@ static int run_units(request *r) {
   if (r->operand_count < 3) return hp_bad_usage(&command, "run needs DIR and UNITS, as in: run DIR 0-99");
   int code = hp_crawl_read_plan(&r->crawl, r->operands[1]);
   if (code < 0) code = hp_crawl_lock_folder(&r->crawl, HP_LOCK_SHARE);
-  for (size_t i = 2; code <= 0 && i < r->operand_count; i++) {
-    size_t first, last;
-    if (!read_range(r->operands[i], r->crawl.unit_count, &first, &last))
-      return hp_bad_usage(&command, "run: '%s' is no range of the %zu units", r->operands[i], r->crawl.unit_count);
-    code = hp_crawl_drive(&r->crawl, first, last);
+  size_t first, last, count = r->crawl.unit_count;
+  for (size_t i = 2; code < 0 && i < r->operand_count; i++)
+    if (!read_range(r->operands[i], count, &first, &last))
+      code = hp_bad_usage(&command, "run: '%s' is no range of the %zu units", r->operands[i], count);
+  if (code >= 0) return code;
+  for (size_t i = 2; i < r->operand_count; i++) {
+    read_range(r->operands[i], count, &first, &last);
+    int result = hp_crawl_drive(&r->crawl, first, last);
+    if (code < result) code = result;
   }
   return code;
 }
