@@ -95,12 +95,14 @@ def record(r):
     if n == 3: kept.append(bytearray(1 << 27))
     if n == 4: yield {1, 2}
     if n == 5: yield "x" * (70 << 20)
+    if n == 6: yield {"x": float("nan")}
+    if n == 7: yield [-float("inf")]
     yield n
 END
 crawl data/1.warc --profile none --python hostile.py --out hostile --limit memory=64M
 reasons() { grep -c "\"reason\":\"python: $1" hostile/quarantine.jsonl; }
 check "hostile functions" 'test $status = 0 && test $(reasons "ended by signal 11") -gt 0 && test $(reasons "ended with status 5") -gt 0 &&
-  test $(reasons ".*MemoryError") -gt 0 && test $(reasons ".*TypeError") -gt 0 &&
+  test $(reasons ".*MemoryError") -gt 0 && test $(reasons ".*TypeError") -gt 0 && test $(reasons ".*ValueError") -gt 1 &&
   test $(($(grep -c "python:" hostile/quarantine.jsonl) + $(wc -l <hostile/rows.jsonl))) = $(sed -n "s/^\"pages\":\([0-9]*\),*/\1/p" hostile/summary.json)'
 first=$(sed -n '1s/.*"offset": \([0-9]*\).*/\1/p' one/rows.jsonl)
 printf 'def record(r):\n    while r.offset == %d: pass\n    return [1]\n' "$first" >endless.py
