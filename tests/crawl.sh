@@ -231,6 +231,13 @@ crawl limits.warc --out limits --limit depth=100,memory=256K
 check "limits" 'test $status = 0 && grep -q "\"pages\":2" limits/summary.json && grep -q "\"quarantined\":2" limits/summary.json &&
   grep -q "\"reason\":\"too-large\",\"url\":\"http://b/\"" limits/quarantine.jsonl && grep -q "\"reason\":\"depth\",\"url\":\"http://c/\"" limits/quarantine.jsonl'
 
+# A name beyond ASCII, with a byte that is not UTF-8, is the same in all results.
+cp limits.warc "$(printf '\303\251\377.warc')"
+crawl "$(printf '\303\251\377.warc')" --out named --limit depth=100 --fields file --records jsonl
+for file in named/rows.jsonl named/records/*.jsonl named/quarantine.jsonl; do
+  check "the name in $file" 'test $status = 0 && grep -q "^{\"file\":\"[^\"]*/$(printf "\303\251\\(\357\277\275\\|.ufffd\\)").warc\"" $file'
+done
+
 # Shares, and greatest values.
 for i in 1 2 3; do record response http://s/$i small; done >shares.warc
 { cat head && awk 'BEGIN { printf "<p>"; for (i = 0; i < 998; i++) printf "x" }'; } >thousand

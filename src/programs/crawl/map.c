@@ -443,7 +443,7 @@ static bool write_record(hp_map *m, const hp_warc_record *record, const hp_http_
   FILE *file = m->records;
   if (!file) return true;
   fputs("{\"file\":", file);
-  write_string(file, (hpar_string){m->file, strlen(m->file)});
+  hp_write_cell(file, m->file, strlen(m->file), HP_ROWS_JSON);
   fprintf(file, ",\"offset\":%llu,\"inner\":%llu,\"record\":%llu,\"url\":", (unsigned long long)record->offset,
           (unsigned long long)record->inner, (unsigned long long)record->index);
   write_string(file, page->url);

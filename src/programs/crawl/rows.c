@@ -275,7 +275,7 @@ static bool add_page_value(hp_rows *r, const hp_column *c) {
     case HP_COLUMN_TITLE: return add_title(r);
     case HP_COLUMN_BYTES: add_number(r, s->message ? s->message->body.length : record->block.length); return true;
     case HP_COLUMN_DIGEST: return add_octets(r, hp_warc_field(record->head, "WARC-Payload-Digest"));
-    case HP_COLUMN_FILE: return add_octets(r, (hpar_string){s->file, strlen(s->file)});
+    case HP_COLUMN_FILE: add_string(r, (hpar_string){s->file, strlen(s->file)}); return true;
     case HP_COLUMN_OFFSET: add_number(r, record->offset); return true;
     case HP_COLUMN_META: return add_meta(r, c->argument);
     case HP_COLUMN_HEADER: return add_octets(r, hp_warc_field(head, c->argument));

@@ -1,5 +1,6 @@
 #include "programs/crawl/unit.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "programs/crawl/remote.h"
 #include "programs/crawl/rows.h"
@@ -35,6 +36,7 @@ typedef struct run {
   hp_tally tally;
   hp_map *map;
   hp_new_file records, rows;
+  char *file;     /* the path as text, of which the results have the same form everywhere */
   char *refusals; /* lines */
   size_t refusals_length;
   FILE *refusals_file;
@@ -225,6 +227,19 @@ static bool open_file(const run *r, hp_new_file *file, const char *folder, const
   return hp_new_file_open(file, r->job->folder, name);
 }
 
+/* Returns a path with U+FFFD for each byte that is not part of UTF-8, or NULL. */
+static char *text_of_path(const char *path) {
+  size_t length = strlen(path);
+  char *text = malloc(3 * length + 1), *to = text;
+  for (const char *at = path, *end = path + length; text && at < end;) {
+    int step = hp_utf8_sequence(at, end);
+    to = mempcpy(to, step > 0 ? at : "\xEF\xBF\xBD", step > 0 ? (size_t)step : 3);
+    at += step > 0 ? step : 1;
+  }
+  if (text) *to = 0;
+  return text;
+}
+
 static hp_unit_result run_open(run *r, source from) {
   const hp_unit_job *job = r->job;
   const hp_map_options *options = job->options;
@@ -236,7 +251,8 @@ static hp_unit_result run_open(run *r, source from) {
       ((options->records && !open_file(r, &r->records, "records", "jsonl")) ||
        ((options->fields || options->python) && !open_file(r, &r->rows, "rows", hp_row_ending(options->row_format)))))
     return fail(job, HP_UNIT_OUTPUT, "");
-  hp_map_report_to(r->map, job->unit->path, r->records.file, r->rows.file, refuse, r);
+  if (!(r->file = text_of_path(job->unit->path))) return HP_UNIT_MEMORY;
+  hp_map_report_to(r->map, r->file, r->records.file, r->rows.file, refuse, r);
   hp_unit_result result = read_file(r, from);
   if (!result && hp_map_finish(r->map)) result = HP_UNIT_MEMORY;
   return result || !job->folder ? result : write_results(r);
@@ -259,6 +275,7 @@ hp_unit_result hp_unit_run(const hp_unit_job *job) {
   hp_new_file_drop(&r.rows);
   if (r.refusals_file) fclose(r.refusals_file);
   free(r.refusals);
+  free(r.file);
   hp_tally_free(&r.tally);
   hp_remote_close(&remote);
   if (from.file > STDIN_FILENO) close(from.file);
