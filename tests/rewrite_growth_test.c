@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "check.h"
+#include "rewrite/state.h"
 #include "support/buffer.h"
 #include "support/growth.h"
 
@@ -143,6 +144,23 @@ static void open_elements(buffer *text) {
   hpar_rules_destroy(rules);
 }
 
+/* After the names of many open elements, a sweep visits their places. So it must be rare. */
+static void names_after_many(void) {
+  enum { MANY = 50000 };
+  static const hp_atoms fixed;
+  static hp_unwind unwind;
+  hp_names names = {0};
+  char name[16];
+  unsigned added = 0;
+  hp_names_open(&names, &fixed, &unwind);
+  for (unsigned i = 0; i < MANY; i++) hp_names_add(&names, name, (size_t)snprintf(name, sizeof name, "x%u", i));
+  hp_names_sweep(&names, 0);
+  for (; !hp_names_are_many(&names); added++)
+    hp_names_add(&names, name, (size_t)snprintf(name, sizeof name, "y%u", added));
+  CHECK(added > MANY / 20);
+  hp_names_close(&names);
+}
+
 /*** time ***/
 
 static buffer growing[2];
@@ -175,6 +193,7 @@ int main(int count, char **arguments) {
   } else {
     for (size_t i = 0; i < SHAPES; i++) check_shape(&shapes[i], &text);
     open_elements(&text);
+    names_after_many();
   }
   buffer_free(&text);
   return check_report();

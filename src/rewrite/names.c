@@ -7,6 +7,8 @@ enum {
   MIN_LIMIT = 64,
   MIN_BYTE_LIMIT = 512,
   DEPTH_SHARE = 16,
+  PLACES_SHARE = 16,
+  BYTES_A_NAME = 4,
   MIN_CHAINS = 4,
   NAMES_A_CHAIN = 2,
   LONG_NAME = 255,
@@ -169,6 +171,8 @@ void hp_names_sweep(hp_names *n, uint32_t depth) {
   }
   if (n->byte_count - n->byte_count / 8 > bytes) move_names(n, bytes);
   fill_chains(n);
-  n->limit = n->used + n->used / 8 + depth / DEPTH_SHARE + MIN_LIMIT;
-  n->byte_limit = n->byte_count + n->byte_count / 8 + depth / DEPTH_SHARE + MIN_BYTE_LIMIT;
+  /* Of what the next sweep visits: places of names and chains do not become fewer. */
+  const uint32_t share = depth / DEPTH_SHARE + (n->count + n->chain_count) / PLACES_SHARE;
+  n->limit = n->used + n->used / 8 + share + MIN_LIMIT;
+  n->byte_limit = n->byte_count + n->byte_count / 8 + BYTES_A_NAME * share + MIN_BYTE_LIMIT;
 }
