@@ -376,6 +376,41 @@ static void empty_chunks(void) {
   hpar_parser_destroy(parser);
 }
 
+/* As in tests/support/naps.c: up to 20 ms. */
+static void nap_long(void) {
+  const unsigned claim = atomic_fetch_add(&claims, 1);
+  if (!stops_spare && claim % 8 == 0) usleep(claim * 37 % 41 * 500);
+}
+
+/* Near a limit of memory, a thread late in the parallel parse is waited for, and the parse begins
+ * again on one thread. The bytes that were fed must still be there. */
+static void repeated_feed(void) {
+  enum { PARSES = 60, PIECE = 10000, BYTES = 30000 };
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8"};
+  hpar_parser *parser;
+  hpar_document *document;
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  buffer_clear(&page);
+  buffer_text(&page, "\xFF"); /* so that the document's text is not the bytes that were fed */
+  while (page.length < BYTES) buffer_text(&page, "<p>some text and <b>bold</b> and more text of the page");
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  const size_t html = hpar_serialize_html_copy(document, hpar_document_root(document), 0, NULL, 0);
+  options.mode = HPAR_MODE_PARALLEL;
+  options.threads = 3;
+  options.limits.memory = hpar_document_memory(document) * 3 / 2;
+  hp_unit_set_hook(nap_long);
+  for (int i = 0; i < PARSES; i++) {
+    CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
+    for (size_t at = 0; at < page.length; at += PIECE)
+      CHECK_EQ(hpar_parser_feed(parser, page.bytes + at, page.length - at < PIECE ? page.length - at : PIECE), HPAR_OK);
+    CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_OK);
+    CHECK_EQ(hpar_serialize_html_copy(document, hpar_document_root(document), 0, NULL, 0), html);
+  }
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+}
+
 int main(int count, char **arguments) {
   unsigned first = count == 3 ? (unsigned)atoi(arguments[1]) : 0, step = count == 3 ? (unsigned)atoi(arguments[2]) : 1;
   if (!compare_possible()) return CHECK_SKIPPED;
@@ -392,6 +427,7 @@ int main(int count, char **arguments) {
   CHECK(stops > 0);
   automatic_mode();
   empty_chunks();
+  repeated_feed();
   stops_close();
   hpar_document_destroy(sequential);
   hpar_parser_destroy(sequential_parser);

@@ -40,7 +40,8 @@ static void await_stragglers(hpar_document *document) {
   hp_stragglers_wait(document->stragglers);
   hp_stragglers_release(document->stragglers);
   document->stragglers = NULL;
-  hp_document_trim(document);
+  /* A parse that begins again needs the bytes that it was fed. */
+  if (!document->in_parse) hp_document_trim(document);
 }
 
 hpar_status hp_document_settle(hpar_document *document) {
