@@ -111,9 +111,99 @@ static void white_references(void) {
   buffer_free(&out);
 }
 
+/* Appends the element names of the parsed page, with their depths. */
+static void list_elements(const buffer *page, buffer *to) {
+  hpar_parser *parser;
+  hpar_document *document;
+  buffer_clear(to);
+  buffer_byte(to, ' ');
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, NULL, page->bytes ? page->bytes : "", page->length, document, NULL), HPAR_OK);
+  unsigned depth = 0;
+  for (hpar_node at = hpar_document_root(document), next; at; at = next) {
+    if (hpar_node_kind(document, at) == HPAR_NODE_ELEMENT) {
+      const hpar_string name = hpar_node_name(document, at);
+      buffer_format(to, "%u%.*s ", depth, (int)name.length, name.bytes);
+    }
+    next = hpar_node_first_child(document, at);
+    if (next) depth++;
+    while (!next && at) {
+      next = hpar_node_next(document, at);
+      if (!next) at = hpar_node_parent(document, at), depth--;
+    }
+  }
+  hpar_document_destroy(document);
+  hpar_parser_destroy(parser);
+}
+
+/* Text that a rule edits makes no markup: the output has the elements of the input. */
+static void check_elements(const hpar_rule *rule, size_t max_text, const buffer *page) {
+  buffer out = {0}, first = {0}, wanted = {0}, found = {0};
+  hpar_rules *rules;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  list_elements(page, &wanted);
+  run(rules, max_text, page->bytes, page->length, &first);
+  list_elements(&first, &found);
+  if (!CHECK_STRING(found.bytes, wanted.bytes)) {
+    buffer shown = {0};
+    buffer_escaped(&shown, page->bytes, page->length < 200 ? page->length : 200);
+    buffer_text(&shown, " -> ");
+    buffer_escaped(&shown, first.bytes, first.length < 200 ? first.length : 200);
+    printf("  max_text %zu: %s\n", max_text, shown.bytes);
+    buffer_free(&shown);
+  }
+  for (size_t step = 1; step < page->length && page->length < 1000 && !rule->text_pieces; step = 2 * step + 1) {
+    run(rules, max_text, page->bytes, step, &out);
+    CHECK(out.length == first.length && !memcmp(out.bytes, first.bytes, out.length));
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&out);
+  buffer_free(&first);
+  buffer_free(&wanted);
+  buffer_free(&found);
+}
+
+/* Finds "X" in texts of all kinds, and removes it. */
+static void check_find(size_t max_text, const buffer *page) {
+  static const hpar_action find = {.kind = HPAR_ACTION_FIND, .unit = HPAR_UNIT_TEXT, .name = "all", .value = {"X", 1}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .actions = &find, .action_count = 1};
+  check_elements(&rule, max_text, page);
+}
+
+/* A find in raw text does not move the end of its element. */
+static void ends_of_raw_text(void) {
+  enum { MOST = 64 << 10 };
+  static const char *const scripts[] = {"<script><!-- <scrXipt> </script><img title=\"</script><script>a()</script>\">",
+                                        "<script><!-- --><X!-- <script> </script><b title=\"</script><i>\">",
+                                        "<script><!-- <script> --X> </script><b></script><i>",
+                                        "<script><!-- <script> </scrXipt> </script><b></script><i>",
+                                        "<script><!--X> </script><b>"};
+  buffer page = {0};
+  for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+    for (size_t max_text = 1; max_text < 40; max_text++) {
+      buffer_clear(&page);
+      buffer_text(&page, scripts[i]);
+      check_find(max_text < 39 ? max_text : 0, &page);
+    }
+  for (int is_title = 0; is_title < 2; is_title++)
+    for (size_t begin = 0; begin < 9; begin++) {
+      const char *name = is_title ? "title" : "script";
+      buffer_clear(&page);
+      buffer_format(&page, "<%s>", name);
+      for (size_t i = 0; i < MOST - begin; i++) buffer_byte(&page, 'a');
+      buffer_format(&page, "</%.4sX%s><img></%s>", name, name + 4, name);
+      check_find(0, &page);
+    }
+  buffer_free(&page);
+}
+
 int main(void) {
   kinds_of_text();
   escapes_after_rules();
   white_references();
+  ends_of_raw_text();
   return check_report();
 }

@@ -519,6 +519,7 @@ bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     if (found == GIVES_UP) hp_speculation_give_up(r);
     hp_rewrite_note *note = add_note(r, r->text.start, end);
     note->content = r->text.content;
+    note->state = r->text.state;
     note->raw_name = r->scanner.raw_name;
     note->escapes = r->text.is_escaped;
     note->is_first = r->text.is_first;
@@ -584,6 +585,7 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   const hp_atom raw_name = s->raw_name;
   r->text.start = note->start;
   r->text.content = note->content;
+  r->text.state = note->state;
   r->text.is_first = note->is_first;
   s->raw_name = note->raw_name;
   r->text.is_escaped = note->escapes;

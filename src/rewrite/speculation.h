@@ -44,6 +44,7 @@ typedef struct hp_rewrite_note {
   bool is_comment;
   hp_comment_place comment;
   hp_text_state content; /* of a text, as the following */
+  hp_piece_state state;
   hp_atom raw_name;
   bool is_first, is_last, escapes;
   uint8_t place;                /* hp_text_place */

@@ -307,14 +307,20 @@ typedef enum hp_text_place {
   HP_TEXT_UNKNOWN = 0     /* only the merger knows */
 } hp_text_place;
 
+/* The state of the scanner at the beginning of a piece of a text. */
+typedef struct hp_piece_state {
+  uint8_t script, dashes;
+} hp_piece_state;
+
 /* The text here: rules see it in pieces, or whole when it ends. */
 typedef struct hp_current_text {
   uint64_t start;        /* of the part that is not delivered */
   hp_text_state content; /* the scanner's content at the start of the text */
   bool is_open, is_first, after_cr;
-  bool is_escaped; /* raw text that loses its tags: its special characters become references */
-  uint8_t place;   /* hp_text_place, while rules edit the text */
-  bool seen[4];    /* hp_outline_text */
+  bool is_escaped;      /* raw text that loses its tags: its special characters become references */
+  uint8_t place;        /* hp_text_place, while rules edit the text */
+  bool seen[4];         /* hp_outline_text */
+  hp_piece_state state; /* at `start` */
 } hp_current_text;
 
 typedef struct hp_stream_progress {

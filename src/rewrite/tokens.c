@@ -35,13 +35,36 @@ static bool is_sheet(const hpar_rewriter *r) {
   return r->rules->edits_urls && hp_rewriter_text_place(r) == HP_TEXT_IN_STYLE;
 }
 
+/* Returns true if [from, to) may begin what ends raw text or changes the state of a script. */
+static bool begins_raw_tag(const hpar_rewriter *r, const char *from, const char *to) {
+  const hp_name name = hp_atom_name(r->names.fixed, r->scanner.raw_name);
+  const size_t length = (size_t)(to - from), tag = length - 1 - (length > 1 && from[1] == '/');
+  if (length <= 4 && !memcmp(from, "<!--", length)) return true;
+  if (length > 1 && from[1] != '/' && r->text.content != HP_TEXT_STATE_SCRIPT_DATA) return false;
+  return tag <= name.length && hp_ascii_equal(to - tag, name.bytes, tag);
+}
+
+/* Returns the end of the piece of raw text that begins at `from`, near `to`: an edit of the next
+ * piece must not complete a tag that begins in this one. */
+static const char *end_before_tag(const hpar_rewriter *r, const char *from, const char *to, const char *end) {
+  enum { MOST = sizeof "</textarea" - 1 };
+  const char *at = to;
+  while (at > from && to - at < MOST && *--at != '<') continue;
+  if (at == to || *at != '<' || !begins_raw_tag(r, at, to)) return to;
+  if (at > from) return at;
+  while (to < end && begins_raw_tag(r, from, to)) to++;
+  return to;
+}
+
 /* Delivers pieces of a text that is longer than max_text. */
 static void deliver_long(hpar_rewriter *r, uint64_t position) {
   while (r->running.texts && position - r->text.start >= r->options.max_text) {
     const char *from = hp_rewriter_at(r, r->text.start), *part = from + r->options.max_text;
     const char *whole = whole_upto(r, from, part);
     if (is_sheet(r)) whole = hp_urls_boundary(r, from, whole);
-    hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, whole > from ? whole : part), false);
+    if (whole > from) part = whole;
+    if (r->text.content != HP_TEXT_STATE_DATA) part = end_before_tag(r, from, part, hp_rewriter_at(r, position));
+    hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, part), false);
     if (!r->token.is_tag) hp_scratch_clear(&r->scratch);
   }
 }
@@ -83,6 +106,7 @@ static void begin_text(hpar_rewriter *r, uint64_t position) {
   r->text.is_open = r->text.is_first = true;
   r->text.start = position;
   r->text.content = r->scanner.content;
+  r->text.state = (hp_piece_state){0};
   r->text.after_cr = false;
   memset(r->text.seen, 0, sizeof r->text.seen);
 }

@@ -218,8 +218,8 @@ static void find_next_marker(marker *m) {
   m->from = m->to = end;
 }
 
-/* Returns true if the finds would end the element of raw text, or begin a comment in a script. */
-static bool finds_end_element(hpar_rewriter *r, const hp_text_piece *t) {
+/* Returns the piece with its finds. */
+static hpar_string write_finds(hpar_rewriter *r, const hp_text_piece *t) {
   const hp_units *u = r->units;
   size_t length = t->raw.length + u->find_text.length, made = 0, from = 0;
   char *text = hp_scratch_take(&r->scratch, length + 1);
@@ -233,15 +233,32 @@ static bool finds_end_element(hpar_rewriter *r, const hp_text_piece *t) {
     made += f->length;
     from = (size_t)(f->to - t->offset);
   }
-  if (holds_end_tag(r, text, made)) return true;
-  return t->kind == HPAR_TEXT_SCRIPT && memmem(text, made, "<!--", 4) &&
-         !memmem(t->raw.bytes, t->raw.length, "<!--", 4);
+  return (hpar_string){text, made};
+}
+
+/* Returns a scanner at the beginning of a piece of raw text. */
+static hp_scanner scanner_at_piece(const hpar_rewriter *r) {
+  hp_scanner s = r->scanner;
+  s.content = r->text.content;
+  s.script = r->text.state.script;
+  s.dashes = r->text.state.dashes;
+  return s;
+}
+
+/* Returns true if the finds would move the end of the element of raw text: in a script, "<!--" and
+ * "<script" hide end tags that come later. */
+static bool finds_move_end(hpar_rewriter *r, const hp_text_piece *t) {
+  hp_scanner before = scanner_at_piece(r), after = before;
+  const hpar_string made = write_finds(r, t);
+  hp_scanner_pass_raw_text(&before, t->raw.bytes, t->raw.length);
+  if (!hp_scanner_pass_raw_text(&after, made.bytes, made.length) || before.script != after.script) return true;
+  return !t->is_last && (after.at < after.end || (after.script && before.dashes != after.dashes));
 }
 
 /* Changes the places of the finds. Markers stay as they are. */
 static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_text_piece *t) {
   const hp_units *u = r->units;
-  if (u->find_count && t->kind != HPAR_TEXT_DATA && !r->text.is_escaped && finds_end_element(r, t)) return;
+  if (u->find_count && t->kind != HPAR_TEXT_DATA && !r->text.is_escaped && finds_move_end(r, t)) return;
   const uint64_t end = t->offset + t->raw.length;
   uint64_t kept = t->offset;
   marker m = {.from = t->raw.bytes, .to = t->raw.bytes, .end = t->raw.bytes + t->raw.length};
@@ -322,7 +339,13 @@ static void begin_piece(hpar_rewriter *r, uint64_t end, bool is_last) {
 }
 
 static void end_piece(hpar_rewriter *r, uint64_t end) {
+  const hp_text_piece *t = &r->units->piece;
   if (r->rules->edits_urls && r->text.place == HP_TEXT_IN_STYLE) hp_urls_pass_sheet(r);
+  if (t->kind == HPAR_TEXT_SCRIPT && !t->is_last) {
+    hp_scanner s = scanner_at_piece(r);
+    hp_scanner_pass_raw_text(&s, t->raw.bytes, t->raw.length);
+    r->text.state = (hp_piece_state){s.script, s.dashes};
+  }
   r->text.start = end;
   r->text.is_first = false;
 }
