@@ -4,6 +4,7 @@
 #include "units.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct unit {
   PyObject_HEAD void *of; /* NULL: the callback has returned */
@@ -49,6 +50,15 @@ static bool read_string(PyObject *value, hpar_string *string) {
   string->bytes = PyUnicode_AsUTF8AndSize(value, &length);
   string->length = (size_t)length;
   return string->bytes != NULL;
+}
+
+/* The library takes names without their length, and would take the part before a null character. */
+static const char *read_name(PyObject *value) {
+  hpar_string name;
+  if (!read_string(value, &name)) return NULL;
+  if (strlen(name.bytes) == name.length) return name.bytes;
+  PyErr_SetString(PyExc_ValueError, "embedded null character");
+  return NULL;
 }
 
 static PyObject *string_or_none(hpar_string string) { return string.bytes ? hp_py_string(string) : Py_NewRef(Py_None); }
@@ -140,10 +150,10 @@ static PyObject *element_get(ARGUMENTS) {
   static const hp_py_signature signature = {"get", names, 2, 1, 2};
   const hpar_element *of = get(self);
   PyObject *values[2];
-  hpar_string name;
-  if (!of || !hp_py_arguments(&signature, arguments, count, keywords, values) || !read_string(values[0], &name))
-    return NULL;
-  hpar_string value = hpar_element_attribute(of, name.bytes);
+  if (!of || !hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  const char *name = read_name(values[0]);
+  if (!name) return NULL;
+  hpar_string value = hpar_element_attribute(of, name);
   if (!value.bytes && values[1]) return Py_NewRef(values[1]);
   return string_or_none(value);
 }
@@ -153,23 +163,23 @@ static PyObject *element_set(ARGUMENTS) {
   static const hp_py_signature signature = {"set", names, 2, 2, 2};
   hpar_element *of = get(self);
   PyObject *values[2];
-  hpar_string name, value;
-  if (!of || !hp_py_arguments(&signature, arguments, count, keywords, values) || !read_string(values[0], &name) ||
-      !read_string(values[1], &value))
-    return NULL;
-  return none_or_error(hpar_element_set(of, name.bytes, value.bytes, value.length));
+  if (!of || !hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
+  const char *name = read_name(values[0]);
+  hpar_string value;
+  if (!name || !read_string(values[1], &value)) return NULL;
+  return none_or_error(hpar_element_set(of, name, value.bytes, value.length));
 }
 
 static PyObject *element_unset(PyObject *self, PyObject *value) {
   hpar_element *of = get(self);
-  hpar_string name;
-  return of && read_string(value, &name) ? none_or_error(hpar_element_unset(of, name.bytes)) : NULL;
+  const char *name = of ? read_name(value) : NULL;
+  return name ? none_or_error(hpar_element_unset(of, name)) : NULL;
 }
 
 static PyObject *element_rename(PyObject *self, PyObject *value) {
   hpar_element *of = get(self);
-  hpar_string name;
-  return of && read_string(value, &name) ? none_or_error(hpar_element_rename(of, name.bytes)) : NULL;
+  const char *name = of ? read_name(value) : NULL;
+  return name ? none_or_error(hpar_element_rename(of, name)) : NULL;
 }
 
 /* Adds the function to the list of the rewrite. Returns NULL with an exception. */
@@ -254,8 +264,8 @@ GETTER(end, implied, hpar_element_end, PyBool_FromLong(of->implied))
 
 static PyObject *end_rename(PyObject *self, PyObject *value) {
   hpar_element_end *of = get(self);
-  hpar_string name;
-  return of && read_string(value, &name) ? none_or_error(hpar_element_end_rename(of, name.bytes)) : NULL;
+  const char *name = of ? read_name(value) : NULL;
+  return name ? none_or_error(hpar_element_end_rename(of, name)) : NULL;
 }
 
 static PyObject *end_range(PyObject *self, void *closure) {

@@ -37,6 +37,12 @@ class Callbacks(unittest.TestCase):
         self.assertEqual(hpar.rewrite(b"1<b>x</b>2", [("b", rewriting.Element.remove)]), b"12")
         self.assertEqual(hpar.rewrite(b"1<b>x</b>2", [("b", rewriting.Element.unwrap)]), b"1x2")
 
+    def test_names_with_a_null_character(self):
+        for change in (lambda e: e.get("a\0b"), lambda e: e.get("a\0b", 1), lambda e: e.set("a\0b", "1"),
+                       lambda e: e.unset("a\0b"), lambda e: e.rename("i\0b"),
+                       lambda e: e.on_end(lambda end: end.rename("i\0b"))):
+            self.assertRaisesRegex(ValueError, "embedded null", hpar.rewrite, "<p a=0>", [("p", change)])
+
     def test_other_units(self):
         log = []
 
