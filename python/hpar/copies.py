@@ -28,7 +28,9 @@ def input_of(document: Document) -> Union[memoryview, str]:
 
 
 def _parse_again(data: Union[bytes, str], options: dict[str, Any]) -> Document:
-    return parse(data, **options)
+    of_parse: dict[str, Any] = {**options, "limits": None}
+    document = parse(data, **of_parse)
+    return document.edit(limits=options.get("limits")) if document.editable else document
 
 
 def reduce_node(node: Node) -> tuple[Any, tuple[Any, ...]]:

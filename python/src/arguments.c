@@ -108,16 +108,16 @@ static bool read_mode(PyObject *value, hpar_options *options) {
   return false;
 }
 
+static const struct {
+  const char *name;
+  size_t offset;
+} fields[] = {{"depth", offsetof(hpar_limits, depth)},     {"attributes", offsetof(hpar_limits, attributes)},
+              {"nodes", offsetof(hpar_limits, nodes)},     {"nodes_per_byte", offsetof(hpar_limits, nodes_per_byte)},
+              {"memory", offsetof(hpar_limits, memory)},   {"memory_per_byte", offsetof(hpar_limits, memory_per_byte)},
+              {"time_ns", offsetof(hpar_limits, time_ns)}, {"input", offsetof(hpar_limits, input)}};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
 static bool read_limits(PyObject *dict, hpar_limits *limits) {
-  static const struct {
-    const char *name;
-    size_t offset;
-  } fields[] = {
-      {"depth", offsetof(hpar_limits, depth)},     {"attributes", offsetof(hpar_limits, attributes)},
-      {"nodes", offsetof(hpar_limits, nodes)},     {"nodes_per_byte", offsetof(hpar_limits, nodes_per_byte)},
-      {"memory", offsetof(hpar_limits, memory)},   {"memory_per_byte", offsetof(hpar_limits, memory_per_byte)},
-      {"time_ns", offsetof(hpar_limits, time_ns)}, {"input", offsetof(hpar_limits, input)}};
-  enum { FIELDS = sizeof fields / sizeof *fields };
   Py_ssize_t at = 0;
   PyObject *key, *number;
   while (PyDict_Next(dict, &at, &key, &number)) {
@@ -149,6 +149,17 @@ bool hp_py_read_limits(PyObject *value, hpar_limits *limits) {
   bool fine = dict && !PyDict_Update(dict, value) && read_limits(dict, limits);
   Py_XDECREF(dict);
   return fine;
+}
+
+PyObject *hp_py_limits(const hpar_limits *limits) {
+  if (!limits) Py_RETURN_NONE;
+  PyObject *dict = PyDict_New();
+  for (size_t i = 0; dict && i < FIELDS; i++) {
+    uint64_t limit;
+    memcpy(&limit, (const char *)limits + fields[i].offset, sizeof limit);
+    if (!hp_py_put_number(dict, fields[i].name, limit)) Py_CLEAR(dict);
+  }
+  return dict;
 }
 
 bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {

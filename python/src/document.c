@@ -378,7 +378,8 @@ static PyObject *document_columns(PyObject *self, PyObject *ignored) {
   return hp_py_table((hp_py_document *)self);
 }
 
-/* Returns the options that make the same document from the same input, or None. */
+/* Returns the options that make the same document from the same input, or None. The limits are those
+ * of changes, because edit() may have replaced those of the parse. */
 static PyObject *document_origin(PyObject *self, PyObject *ignored) {
   (void)ignored;
   const hp_py_document *d = (hp_py_document *)self;
@@ -389,7 +390,8 @@ static PyObject *document_origin(PyObject *self, PyObject *ignored) {
               hp_py_put_text(dict, "fragment", d->fragment) && hp_py_put_number(dict, "max_errors", d->max_errors) &&
               hp_py_put(dict, "scripting", PyBool_FromLong(d->scripting)) &&
               hp_py_put(dict, "positions", PyBool_FromLong(d->positions)) &&
-              hp_py_put(dict, "editable", PyBool_FromLong(d->editable));
+              hp_py_put(dict, "editable", PyBool_FromLong(d->editable)) &&
+              hp_py_put(dict, "limits", hp_py_limits(d->edit_limits));
   if (!fine) Py_CLEAR(dict);
   return dict;
 }

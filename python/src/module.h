@@ -134,6 +134,8 @@ bool hp_py_check_encoding(PyObject *label);
 
 /* Reads a mapping with the names of hpar_limits, or the text "untrusted". */
 bool hp_py_read_limits(PyObject *value, hpar_limits *limits);
+/* Returns such a mapping, or None for NULL. */
+PyObject *hp_py_limits(const hpar_limits *limits);
 
 /* Sets an exception for a status that is not HPAR_OK. `text` may be empty. */
 void hp_py_raise(const hp_py_state *state, hpar_status status, const char *text);

@@ -52,6 +52,14 @@ class Documents(unittest.TestCase):
         same(self, cyrillic, pickle.loads(pickle.dumps(cyrillic)))
         same(self, hpar.parse("<td>a", fragment="tr"), copy.copy(hpar.parse("<td>a", fragment="tr")))
 
+    def test_limits_of_changes(self):
+        # The page itself has more nodes, because edit() counts those of changes only.
+        for document in (hpar.parse("<p>x", editable=True, limits={"nodes": 20}), hpar.parse(PAGE).edit(limits={"nodes": 2})):
+            for other in (pickle.loads(pickle.dumps(document)), copy.copy(copy.copy(document)), copy.deepcopy(document)):
+                self.assertRaises(hpar.LimitError, lambda: [other.body.append("<b>") for _ in range(30)])
+        document.freeze()
+        copy.copy(document).edit().body.append(document.css_first("svg"))
+
     def test_nodes(self):
         for data in (PAGE, *(doctype + "<p>a" for doctype in DOCTYPES)):
             for editable in (False, True):
