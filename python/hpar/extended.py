@@ -39,11 +39,16 @@ def _split(text: str) -> list[str]:
     return parts
 
 
+def _escaped(code: int) -> str:
+    """The character of an escape, as CSS Syntax has it: U+FFFD in place of zero, a surrogate, and beyond Unicode."""
+    return chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else "\uFFFD"
+
+
 def _unquote(text: str) -> str:
     if text[0] not in "\"'":
         return text
     return re.sub(r"\\(?:([0-9A-Fa-f]{1,6})\s?|\n|(.))",
-                  lambda m: chr(int(m[1], 16)) if m[1] else m[2] or "", text[1:-1], flags=re.DOTALL)
+                  lambda m: _escaped(int(m[1], 16)) if m[1] else m[2] or "", text[1:-1], flags=re.DOTALL)
 
 
 @lru_cache(maxsize=256)

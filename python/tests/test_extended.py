@@ -89,6 +89,9 @@ class Contains(unittest.TestCase):
         self.assertEqual(hpar.parse(PAGE).getall("a:contains('c')::attr(href)"), ["2"])
         self.assertEqual(hpar.parse(PAGE).getall("a:contains('c')::text"), ["c"])
         self.assertEqual(hpar.parse("<p>äö<p>ö").css("p:contains('ä')")[0].text(), "äö")
+        for escape in (r"\0", r"\d800", r"\DFFF", r"\110000", r"\ffffff"):
+            self.assertEqual(hpar.parse("<p>a<p>\ufffdb").css_first(f"p:contains('{escape} b')").text(), "\ufffdb")
+        self.assertEqual(hpar.parse("<p>\U0010ffff").css_first(r"p:contains('\10ffff')").text(), "\U0010ffff")
         for bad in ("a:contains(b) > c", "a:contains(", "a:contains()", "a:contains(b)c", ":contains(a", "a:unknown(b)"):
             self.assertRaises(hpar.SelectorError, hpar.parse(PAGE).css, bad)
         self.assertRaises(TypeError, hpar.parse(PAGE).css, 3)
