@@ -9,6 +9,7 @@ response http://a/ 200 a
 """
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -164,15 +165,18 @@ class Records(Iterator[Record]):
 
     def _continue(self, file: IO[bytes]) -> None:
         try:
-            piece = file.read(_PIECE)
+            piece: Optional[bytes] = file.read(_PIECE)
             if piece:
                 self._archive.feed(piece)
-                return
-            self._archive.close()
+            elif piece is not None:
+                self._archive.close()
         except BaseException:
             self.close()
             raise
-        self.close()
+        if piece is None:
+            raise BlockingIOError(errno.EAGAIN, "the file has no bytes yet: wait for it, and call next() again")
+        if not piece:
+            self.close()
 
     def close(self) -> None:
         """Closes the file if this object has opened it. Only the records that have been read follow."""

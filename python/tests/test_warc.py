@@ -149,6 +149,19 @@ class Records(unittest.TestCase):
         gc.collect()
         self.assertIsNone(reference())
 
+    def test_non_blocking_files(self):
+        end, source = os.pipe()
+        os.set_blocking(end, False)
+        with os.fdopen(source, "wb", buffering=0) as writer, os.fdopen(end, "rb", buffering=0) as file:
+            records = warc.records(file)
+            self.assertRaisesRegex(BlockingIOError, "has no bytes yet", next, records)
+            writer.write(PLAIN[:-9])
+            self.assertEqual(len([next(records) for _ in PAGES]), len(PAGES))
+            self.assertRaises(BlockingIOError, next, records)
+            writer.write(PLAIN[-9:])
+            writer.close()
+            self.assertEqual((len(list(records)), records.errors), (1, []))
+
     def test_core(self):
         archive = hpar._core._open_archive(0)
         self.assertIsNone(archive.next())
