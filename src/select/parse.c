@@ -37,8 +37,15 @@ static bool css_skip_space(hp_css *css) {
   }
 }
 
+static bool is_newline(char c) { return c == '\n' || c == '\f' || c == '\r'; }
+
 /* Requires at < end. A backslash at the end of the text is an escape, too. */
-static bool is_escape(const char *at, const char *end) { return *at == '\\' && (end - at == 1 || at[1] != '\n'); }
+static bool is_escape(const char *at, const char *end) { return *at == '\\' && (end - at == 1 || !is_newline(at[1])); }
+
+/* Returns the character after the one at `at`; CR LF is one. Requires at < end. */
+static const char *after_character(const char *at, const char *end) {
+  return at + (end - at >= 2 && at[0] == '\r' && at[1] == '\n' ? 2 : 1);
+}
 
 /* Returns true if an identifier begins at the reader. */
 static bool css_at_identifier(const hp_css *css) {
@@ -64,8 +71,7 @@ static char *put_escape(hp_css *css, char *to) {
   uint32_t code = 0;
   for (int i = 0; i < 6 && css->at < css->end && (digit = hp_hex_value(*css->at)) >= 0; i++, css->at++)
     code = code * 16 + (uint32_t)digit;
-  if (css->end - css->at >= 2 && css->at[0] == '\r' && css->at[1] == '\n') css->at++;
-  if (css->at < css->end && hp_ascii_is_white(*css->at)) css->at++;
+  if (css->at < css->end && hp_ascii_is_white(*css->at)) css->at = after_character(css->at, css->end);
   return put_code_point(to, code);
 }
 
@@ -98,11 +104,11 @@ static ptrdiff_t css_string(hp_css *css, char *to) {
   const char *from = to;
   char quote = *css->at++;
   for (; css->at < css->end && *css->at != quote;) {
-    if (*css->at == '\n') return -1;
+    if (is_newline(*css->at)) return -1;
     if (*css->at != '\\') {
       *to++ = *css->at++;
-    } else if (++css->at < css->end && *css->at == '\n') {
-      css->at++;
+    } else if (++css->at < css->end && is_newline(*css->at)) {
+      css->at = after_character(css->at, css->end);
     } else if (css->at < css->end) {
       to = put_escape(css, to);
     }
@@ -135,7 +141,8 @@ static int take_sign(hp_css *css) {
   return *css->at++ == '-' ? -1 : 1;
 }
 
-/* Reads "odd", "even" or An+B. Returns false if none is at the reader. */
+/* Reads "odd", "even" or An+B. Returns false if none is at the reader. A number with an identifier
+ * right behind it is a dimension. */
 static bool css_nth(hp_css *css, int32_t *a, int32_t *b) {
   if (take_word(css, "odd")) return *a = 2, *b = 1, true;
   if (take_word(css, "even")) return *a = 2, *b = 0, true;
@@ -145,7 +152,7 @@ static bool css_nth(hp_css *css, int32_t *a, int32_t *b) {
   if (css->at == css->end || (*css->at | 0x20) != 'n') {
     *a = 0;
     *b = sign < 0 ? -number : number;
-    return has_number;
+    return has_number && !css_at_identifier(css);
   }
   css->at++;
   *a = sign < 0 ? -number : number;
@@ -158,7 +165,7 @@ static bool css_nth(hp_css *css, int32_t *a, int32_t *b) {
   if (!take_number(&rest, &number)) return false;
   *b = sign < 0 ? -number : number;
   *css = rest;
-  return true;
+  return !css_at_identifier(css);
 }
 
 /*** selectors ***/
@@ -634,26 +641,32 @@ static void close_parenthesis(hp_selector_parser *p) {
   p->css.at += p->css.at < p->css.end;
 }
 
-/* Skips to the next ',' or ')' of this level, or to the end of the text. */
-static void skip_argument(hp_css *css) {
-  unsigned depth = 0;
-  for (; css->at < css->end; css->at++) {
-    char c = *css->at;
-    if (c == '"' || c == '\'') {
-      for (css->at++; css->at < css->end && *css->at != c; css->at++)
-        if (*css->at == '\\') css->at++;
-      if (css->at >= css->end) break;
-    } else if (c == '\\') {
-      css->at++;
-    } else if (c == '(' || c == '[') {
-      depth++;
-    } else if (!depth && (c == ',' || c == ')')) {
-      return;
-    } else if (c == ')' || c == ']') {
-      depth -= depth > 0;
-    }
+/* Skips a string, whose end may be a newline or the end of the text. */
+static void css_skip_string(hp_css *css) {
+  const char quote = *css->at++;
+  while (css->at < css->end && *css->at != quote && !is_newline(*css->at)) {
+    if (*css->at == '\\' && css->at + 1 < css->end) css->at++;
+    css->at = after_character(css->at, css->end);
   }
-  css->at = css->end;
+  css->at += css->at < css->end;
+}
+
+/* Skips to the next ',' or ')' outside of blocks, or to the end of the text. */
+static void skip_argument(hp_selector_parser *p) {
+  hp_css *css = &p->css;
+  char *closing = text_room(p); /* of each open block */
+  size_t depth = 0;
+  while (css_skip_space(css), css->at < css->end) {
+    const char c = *css->at;
+    if (!depth && (c == ',' || c == ')')) return;
+    if (c == '"' || c == '\'') {
+      css_skip_string(css);
+      continue;
+    }
+    if (depth && c == closing[depth - 1]) depth--;
+    if (c == '(' || c == '[' || c == '{') closing[depth++] = c == '(' ? ')' : c == '[' ? ']' : '}';
+    css->at += c == '\\' && css->end - css->at >= 2 ? 2 : 1;
+  }
 }
 
 /* Appends the choices of a list, whose lists inside are complete. Returns the index of the first
@@ -670,7 +683,10 @@ typedef struct one_choice {
 
 static hpar_status read_choice(void *argument) {
   const one_choice *one = argument;
-  return selector_complex(one->parser, HP_SELECT_NONE, one->choice), HPAR_OK;
+  hp_selector_parser *p = one->parser;
+  selector_complex(p, HP_SELECT_NONE, one->choice);
+  if (!at_close(p) && !at(p, ',')) selector_fail(p, p->css.at, "')' is missing");
+  return HPAR_OK;
 }
 
 /* Reads a choice. If it is no selector, skips it and returns false. */
@@ -682,7 +698,7 @@ static bool try_choice(hp_selector_parser *p, hp_choice *choice) {
   if (status == HPAR_ERROR_MEMORY || p->is_refused) hp_unwind_now(&p->unwind, status);
   *p = before;
   take_back(p->set, &set);
-  skip_argument(&p->css);
+  skip_argument(p);
   return false;
 }
 
