@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "support/buffer.h"
+#include "support/random.h"
 
 #include <hpar/hpar.h>
 
@@ -139,31 +140,32 @@ static void list_elements(const buffer *page, buffer *to) {
 
 /* Text that a rule edits makes no markup: the output has the elements of the input. */
 static void check_elements(const hpar_rule *rule, size_t max_text, const buffer *page) {
-  buffer out = {0}, first = {0}, wanted = {0}, found = {0};
+  buffer out = {0}, first = {0}, wanted = {0}, found = {0}, shown = {0};
   hpar_rules *rules;
   CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
   CHECK_EQ(hpar_rules_add(rules, rule, NULL), HPAR_OK);
   CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
   list_elements(page, &wanted);
   run(rules, max_text, page->bytes, page->length, &first);
-  list_elements(&first, &found);
-  if (!CHECK_STRING(found.bytes, wanted.bytes)) {
-    buffer shown = {0};
-    buffer_escaped(&shown, page->bytes, page->length < 200 ? page->length : 200);
-    buffer_text(&shown, " -> ");
-    buffer_escaped(&shown, first.bytes, first.length < 200 ? first.length : 200);
-    printf("  max_text %zu: %s\n", max_text, shown.bytes);
-    buffer_free(&shown);
-  }
-  for (size_t step = 1; step < page->length && page->length < 1000 && !rule->text_pieces; step = 2 * step + 1) {
+  for (size_t step = page->length;; step = step > 4 ? step / 3 : step - 1) {
     run(rules, max_text, page->bytes, step, &out);
-    CHECK(out.length == first.length && !memcmp(out.bytes, first.bytes, out.length));
+    if (!rule->text_pieces) CHECK_BYTES(out.bytes, out.length, first.bytes, first.length);
+    list_elements(&out, &found);
+    if (!CHECK_STRING(found.bytes, wanted.bytes)) {
+      buffer_escaped(&shown, page->bytes, page->length < 200 ? page->length : 200);
+      buffer_text(&shown, " -> ");
+      buffer_escaped(&shown, out.bytes, out.length < 200 ? out.length : 200);
+      printf("  max_text %zu, step %zu: %s\n", max_text, step, shown.bytes);
+      break;
+    }
+    if (step == 1 || step > 1000) break;
   }
   hpar_rules_destroy(rules);
   buffer_free(&out);
   buffer_free(&first);
   buffer_free(&wanted);
   buffer_free(&found);
+  buffer_free(&shown);
 }
 
 /* Finds "X" in texts of all kinds, and removes it. */
@@ -200,10 +202,81 @@ static void ends_of_raw_text(void) {
   buffer_free(&page);
 }
 
+/* Removes a piece with an "X", replaces one with a "Y", and extends one with a "Z". */
+static hpar_status edit_piece(hpar_text_piece *t, void *context) {
+  const char *content = context;
+  const size_t length = strlen(content);
+  if (memchr(t->raw.bytes, 'X', t->raw.length)) return hpar_text_piece_remove(t);
+  if (memchr(t->raw.bytes, 'Y', t->raw.length))
+    return hpar_text_piece_insert(t, HPAR_WHERE_REPLACE, content, length, HPAR_CONTENT_TEXT);
+  if (!memchr(t->raw.bytes, 'Z', t->raw.length)) return HPAR_OK;
+  CHECK_EQ(hpar_text_piece_insert(t, HPAR_WHERE_AFTER, content, length, HPAR_CONTENT_TEXT), HPAR_OK);
+  return hpar_text_piece_insert(t, HPAR_WHERE_BEFORE, content, length, HPAR_CONTENT_TEXT);
+}
+
+/* A callback for pieces of a text makes no markup of what follows or of what was before. */
+static void pieces_of_texts(void) {
+  enum { MOST = 64 << 10 };
+  static char content[] = "img src=x ";
+  static const char *const pages[] = {
+      "<svg><![CDATA[Xecret<img src=x>]]>",         "<svg><![CDATA[YYYYYYYY<img src=x>]]>",
+      "<p>aaaaaa <  Xecretimg src=x></p>",          "<title>aaa</titXecretXXle><img></title>",
+      "<svg><![CDATA[aaaaaa]]Xaaaaaaa><img src=x>", "<script>aaaa<!--XXXXXXXXX<script></script></script><img>"};
+  const hpar_rule rule = {HPAR_RULE_INIT, .text = edit_piece, .context = content};
+  buffer page = {0};
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+    for (size_t max_text = 1; max_text < 30; max_text++) {
+      buffer_clear(&page);
+      buffer_text(&page, pages[i]);
+      check_elements(&rule, max_text, &page);
+    }
+  buffer_clear(&page);
+  buffer_text(&page, "<svg><![CDATA[X");
+  for (size_t i = 0; i < MOST; i++) buffer_byte(&page, 'a');
+  buffer_text(&page, "<img src=x>]]>");
+  check_elements(&rule, 0, &page);
+  buffer_free(&page);
+}
+
+/* Generated texts, most of them in pieces. Formatting elements are missing: text opens them. */
+static void generated_texts(void) {
+  enum { COUNT = 3000 };
+  static const char *const parts[] = {"<",         "<",   "!",   "-",    "--",  "/",    "]",   "]]",     ">",
+                                      "X",         "Y",   "Z",   "X",    " ",   "x",    "img", "script", "title",
+                                      "<![CDATA[", "]]>", "</>", "&lt;", "tit", "<!--", "-->", "</scr",  "ipt>"};
+  static const char *const begins[] = {"<p>",     "<svg>",          "<title>",   "<script>",
+                                       "<style>", "<svg><![CDATA[", "<textarea>"};
+  static const char *const others[] = {"", "img src=x ", "]", "/", "-", "!", ">", "script"};
+  static char contents[][16] = {"img src=x ", "]", "-", ""};
+  random_state random = {1};
+  buffer page = {0};
+  for (unsigned i = 0; i < COUNT && check_failed < 3; i++) {
+    const char *other = RANDOM_OF(&random, others);
+    const hpar_action find = {.kind = HPAR_ACTION_FIND,
+                              .unit = HPAR_UNIT_TEXT,
+                              .name = "all",
+                              .value = {"X", 1},
+                              .replacement = {other, strlen(other)}};
+    hpar_rule rule = {HPAR_RULE_INIT, .text_pieces = random_chance(&random, 10)};
+    if (random_chance(&random, 50))
+      rule.actions = &find, rule.action_count = 1;
+    else
+      rule.text = edit_piece, rule.context = RANDOM_OF(&random, contents);
+    buffer_clear(&page);
+    buffer_text(&page, RANDOM_OF(&random, begins));
+    for (size_t count = 1 + random_below(&random, 25); count; count--) buffer_text(&page, RANDOM_OF(&random, parts));
+    if (random_chance(&random, 50)) buffer_text(&page, "</script><img title=\"</script><x>\">");
+    check_elements(&rule, random_below(&random, 25), &page);
+  }
+  buffer_free(&page);
+}
+
 int main(void) {
   kinds_of_text();
   escapes_after_rules();
   white_references();
   ends_of_raw_text();
+  pieces_of_texts();
+  generated_texts();
   return check_report();
 }

@@ -146,7 +146,11 @@ void hp_rewriter_write_separator(hpar_rewriter *r, uint64_t position) {
   const hp_scanner *s = &r->scanner;
   if (s->content != HP_TEXT_STATE_DATA || hp_scanner_is_in_section(s) || r->token.closer) return;
   if (r->token.is_tag && r->token.tag.is_end && s->ends_raw_text) return;
-  bool follows = position > s->position ? hp_rewriter_at(r, position)[-1] == '<' : r->window.after_less_than;
+  hp_rewriter_separate_text(r, position);
+}
+
+void hp_rewriter_separate_text(hpar_rewriter *r, uint64_t position) {
+  bool follows = position > r->scanner.position ? hp_rewriter_at(r, position)[-1] == '<' : r->window.after_less_than;
   if (follows) hp_rewriter_insert_text(r, position, "</>", 3);
 }
 

@@ -76,10 +76,9 @@ static bool begins(const char *at, const char *end, const char *marker) {
   return (size_t)(end - at) >= length && !memcmp(at, marker, length);
 }
 
-static void write_text(writer *w, const char *end, bool has_references, bool has_sections) {
+static void write_text(writer *w, const char *end, bool has_references, bool has_sections, bool in_section) {
   static const char open[] = "<![CDATA[", close[] = "]]>";
   hp_readable *text = w->to;
-  bool in_section = false;
   for (const char *at = w->from; at < end;) {
     if (*at == '&' && has_references && !in_section) {
       at = put_reference(w, at, end);
@@ -104,14 +103,14 @@ void hp_readable_open(hp_readable *text, hpar_rewriter *r, const hp_text_piece *
   const bool has_references = t->kind <= HPAR_TEXT_RCDATA, has_sections = t->kind == HPAR_TEXT_DATA;
   const char *from = t->raw.bytes, *end = from + t->raw.length;
   size_t shifts = 0;
-  *text = (hp_readable){.bytes = from, .length = t->raw.length};
+  *text = (hp_readable){.bytes = from, .length = t->raw.length, .in_section = t->in_section};
   for (const char *at = from; at < end; at++)
     shifts += (*at == '&' && has_references) || *at == '\r' || ((*at == '<' || *at == ']') && has_sections);
   if (!shifts) return;
   text->shifts = hp_scratch_take(&r->scratch, shifts * sizeof *text->shifts);
   writer w = {r, text, hp_scratch_take(&r->scratch, 3 * t->raw.length + 16), from};
   text->length = 0;
-  write_text(&w, end, has_references, has_sections);
+  write_text(&w, end, has_references, has_sections, t->in_section);
   text->bytes = w.bytes;
 }
 

@@ -450,16 +450,6 @@ hp_scan_event hp_scanner_next(hp_scanner *s) {
   return HP_SCAN_NEEDS_INPUT;
 }
 
-bool hp_scanner_pass_raw_text(hp_scanner *s, const char *text, size_t length) {
-  s->state = HP_SCAN_IN_TEXT;
-  s->begin = s->at = text;
-  s->end = text + length;
-  s->last = false;
-  hp_scan_event event = HP_SCAN_TEXT;
-  while (event == HP_SCAN_TEXT) event = scan_text(s);
-  return event == HP_SCAN_NEEDS_INPUT;
-}
-
 /*** attributes ***/
 
 /* Returns the end of the attribute name around `p`. Clears `is_short` unless less than 16 bytes of

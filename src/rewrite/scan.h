@@ -80,9 +80,6 @@ void hp_scanner_open(hp_scanner *scanner);
 /* Sets the content of the text that begins here. */
 void hp_scanner_set_content(hp_scanner *scanner, hp_text_state content, hp_atom raw_name);
 hp_scan_event hp_scanner_next(hp_scanner *scanner);
-/* Reads a part of raw text from the state of the scanner's script on. Returns false if its end tag
- * is there. Leaves `at` before `end` if the rest may begin one. */
-bool hp_scanner_pass_raw_text(hp_scanner *scanner, const char *text, size_t length);
 
 static inline uint64_t hp_scanner_position(const hp_scanner *s, const char *at) {
   return s->position + (uint64_t)(at - s->begin);

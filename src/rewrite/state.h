@@ -184,6 +184,7 @@ typedef struct hp_text_piece {
   uint64_t offset;
   hpar_text_kind kind;
   bool is_first, is_last, is_removed;
+  bool in_section; /* where it begins */
   hp_bytes before, after, replacement;
 } hp_text_piece;
 
@@ -309,7 +310,8 @@ typedef enum hp_text_place {
 
 /* The state of the scanner at the beginning of a piece of a text. */
 typedef struct hp_piece_state {
-  uint8_t script, dashes;
+  uint8_t script, dashes; /* `dashes`: brackets in a section */
+  bool in_section : 1, after_lead : 1;
 } hp_piece_state;
 
 /* The text here: rules see it in pieces, or whole when it ends. */
@@ -523,6 +525,8 @@ static inline void hp_rewriter_insert(hpar_rewriter *r, uint64_t position, const
 }
 void hp_rewriter_drop(hpar_rewriter *rewriter, uint64_t from, uint64_t to);
 void hp_rewriter_write_separator(hpar_rewriter *rewriter, uint64_t position);
+/* The same at any place of a text in the data state. */
+void hp_rewriter_separate_text(hpar_rewriter *rewriter, uint64_t position);
 /* Keeps a "<" that is text before `position` apart from what follows it in the output: inserts
  * "</>", which is no token. `first` is inserted there next; NULL: the input is dropped. */
 static inline void hp_rewriter_separate(hpar_rewriter *r, uint64_t position, const hp_bytes *first) {
@@ -576,6 +580,8 @@ void hp_rewriter_deliver_text(hpar_rewriter *rewriter, uint64_t end, bool is_las
 void hp_rewriter_edit_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
 /* The same without the rules, which the merger runs later. */
 void hp_rewriter_leave_text(hpar_rewriter *rewriter, uint64_t end, bool is_last);
+/* Returns a scanner for bytes that are in the place of the current piece of a text. */
+hp_scanner hp_rewriter_scan_piece(const hpar_rewriter *rewriter, const char *bytes, size_t length);
 /* Returns what is around the current text. */
 hp_text_place hp_rewriter_text_place(const hpar_rewriter *rewriter);
 /* Adds a find, which replaces the input in [from, to), unless an earlier action has a part of it.

@@ -39,13 +39,13 @@ static bool is_sheet(const hpar_rewriter *r) {
 static bool begins_raw_tag(const hpar_rewriter *r, const char *from, const char *to) {
   const hp_name name = hp_atom_name(r->names.fixed, r->scanner.raw_name);
   const size_t length = (size_t)(to - from), tag = length - 1 - (length > 1 && from[1] == '/');
-  if (length <= 4 && !memcmp(from, "<!--", length)) return true;
   if (length > 1 && from[1] != '/' && r->text.content != HP_TEXT_STATE_SCRIPT_DATA) return false;
+  if (length <= 4 && !memcmp(from, "<!--", length)) return true;
   return tag <= name.length && hp_ascii_equal(to - tag, name.bytes, tag);
 }
 
 /* Returns the end of the piece of raw text that begins at `from`, near `to`: an edit of the next
- * piece must not complete a tag that begins in this one. */
+ * piece must not complete a tag that begins in this one. NULL: more input decides. */
 static const char *end_before_tag(const hpar_rewriter *r, const char *from, const char *to, const char *end) {
   enum { MOST = sizeof "</textarea" - 1 };
   const char *at = to;
@@ -53,17 +53,32 @@ static const char *end_before_tag(const hpar_rewriter *r, const char *from, cons
   if (at == to || *at != '<' || !begins_raw_tag(r, at, to)) return to;
   if (at > from) return at;
   while (to < end && begins_raw_tag(r, from, to)) to++;
-  return to;
+  return begins_raw_tag(r, from, to) ? NULL : to;
+}
+
+/* The same for the data state: no piece has a part of "</>" or of an end of a CDATA section. */
+static const char *end_before_marker(const hpar_rewriter *r, const char *from, const char *to, const char *end) {
+  enum { MOST = sizeof "<![CDATA" - 1 };
+  const char *at = to;
+  while (at > from && to - at < MOST && *--at != '<' && *at != ']') continue;
+  if (at == to || (*at != '<' && *at != ']')) return to;
+  hp_scanner s = hp_rewriter_scan_piece(r, from, (size_t)(end - from));
+  hp_scan_event event = HP_SCAN_TEXT;
+  while (s.at < to && event != HP_SCAN_NEEDS_INPUT) event = hp_scanner_next(&s);
+  if (event != HP_SCAN_MARKER || s.event.from >= to) return to;
+  return s.event.from > from ? s.event.from : s.event.to;
 }
 
 /* Delivers pieces of a text that is longer than max_text. */
 static void deliver_long(hpar_rewriter *r, uint64_t position) {
   while (r->running.texts && position - r->text.start >= r->options.max_text) {
     const char *from = hp_rewriter_at(r, r->text.start), *part = from + r->options.max_text;
-    const char *whole = whole_upto(r, from, part);
+    const char *whole = whole_upto(r, from, part), *end = hp_rewriter_at(r, position);
     if (is_sheet(r)) whole = hp_urls_boundary(r, from, whole);
     if (whole > from) part = whole;
-    if (r->text.content != HP_TEXT_STATE_DATA) part = end_before_tag(r, from, part, hp_rewriter_at(r, position));
+    part = r->text.content == HP_TEXT_STATE_DATA ? end_before_marker(r, from, part, end)
+                                                 : end_before_tag(r, from, part, end);
+    if (!part) return;
     hp_rewriter_deliver_text(r, hp_scanner_position(&r->scanner, part), false);
     if (!r->token.is_tag) hp_scratch_clear(&r->scratch);
   }

@@ -192,30 +192,60 @@ void hp_rewriter_escape_raw_text(hpar_rewriter *r, uint64_t from, uint64_t to, h
   }
 }
 
-/* Bytes of a text that are no characters: "</>", and the two ends of a CDATA section. */
-typedef struct marker {
-  const char *from, *to, *end; /* the marker, and the end of the text */
-  bool ends_section;
-} marker;
+static bool takes_section(void *context) {
+  (void)context;
+  return true;
+}
 
-static void find_next_marker(marker *m) {
-  const char *at = m->to, *end = m->end;
-  bool in_section = m->from < m->to && !m->ends_section && *m->from == '<' && m->from[1] == '!';
-  m->ends_section = in_section;
-  if (in_section) {
-    m->from = memmem(at, (size_t)(end - at), "]]>", 3);
-    m->to = m->from ? m->from + 3 : end;
-    if (!m->from) m->from = end;
-    return;
-  }
-  for (; (at = memchr(at, '<', (size_t)(end - at))); at++) {
-    size_t left = (size_t)(end - at), length = left >= 3 && !memcmp(at, "</>", 3) ? 3 : 9;
-    if (length == 9 && (left < 9 || memcmp(at, "<![CDATA[", 9) != 0)) continue;
-    m->from = at;
-    m->to = at + length;
-    return;
-  }
-  m->from = m->to = end;
+hp_scanner hp_rewriter_scan_piece(const hpar_rewriter *r, const char *bytes, size_t length) {
+  const hp_piece_state *state = &r->text.state;
+  hp_scanner s = r->scanner;
+  s.begin = s.at = bytes;
+  s.end = bytes + length;
+  s.last = false;
+  s.takes_cdata = takes_section; /* in a text, there is nothing else that begins like one */
+  s.content = r->text.content;
+  s.state = state->in_section ? HP_SCAN_IN_SECTION : HP_SCAN_IN_TEXT;
+  s.script = state->script;
+  s.dashes = state->dashes;
+  s.after_lead = state->after_lead;
+  return s;
+}
+
+/* Reads the piece to its end. Returns false if the end tag of raw text is there. */
+static bool pass_piece(hp_scanner *s) {
+  hp_scan_event event = HP_SCAN_TEXT;
+  while (event == HP_SCAN_TEXT || event == HP_SCAN_MARKER) event = hp_scanner_next(s);
+  return event == HP_SCAN_NEEDS_INPUT;
+}
+
+/* Returns the state after the current piece. */
+static hp_piece_state state_after(const hpar_rewriter *r, const hp_text_piece *t) {
+  if ((t->is_first && t->is_last) || (t->kind != HPAR_TEXT_DATA && t->kind != HPAR_TEXT_SCRIPT))
+    return (hp_piece_state){0};
+  hp_scanner s = hp_rewriter_scan_piece(r, t->raw.bytes, t->raw.length);
+  pass_piece(&s);
+  const bool in_section = hp_scanner_is_in_section(&s);
+  return (hp_piece_state){.script = s.script,
+                          .dashes = in_section ? (uint8_t)(s.end - s.at) : s.dashes,
+                          .in_section = in_section,
+                          .after_lead = s.after_lead};
+}
+
+/* Sets the scanner's event to the next bytes that are no characters: "</>", or an end of a CDATA
+ * section. Returns false if there are none. */
+static bool find_next_marker(hp_scanner *s) {
+  hp_scan_event event = HP_SCAN_TEXT;
+  while (event == HP_SCAN_TEXT) event = hp_scanner_next(s);
+  if (event == HP_SCAN_MARKER) return true;
+  s->event.from = s->event.to = s->end;
+  return false;
+}
+
+static const char section_end[] = "]]>", section_begin[] = "<![CDATA[";
+
+static void insert_literal(hpar_rewriter *r, uint64_t position, const char *text) {
+  hp_rewriter_insert_text(r, position, text, strlen(text));
 }
 
 /* Returns the piece with its finds. */
@@ -236,62 +266,128 @@ static hpar_string write_finds(hpar_rewriter *r, const hp_text_piece *t) {
   return (hpar_string){text, made};
 }
 
-/* Returns a scanner at the beginning of a piece of raw text. */
-static hp_scanner scanner_at_piece(const hpar_rewriter *r) {
-  hp_scanner s = r->scanner;
-  s.content = r->text.content;
-  s.script = r->text.state.script;
-  s.dashes = r->text.state.dashes;
-  return s;
-}
-
 /* Returns true if the finds would move the end of the element of raw text: in a script, "<!--" and
  * "<script" hide end tags that come later. */
 static bool finds_move_end(hpar_rewriter *r, const hp_text_piece *t) {
-  hp_scanner before = scanner_at_piece(r), after = before;
   const hpar_string made = write_finds(r, t);
-  hp_scanner_pass_raw_text(&before, t->raw.bytes, t->raw.length);
-  if (!hp_scanner_pass_raw_text(&after, made.bytes, made.length) || before.script != after.script) return true;
+  hp_scanner before = hp_rewriter_scan_piece(r, t->raw.bytes, t->raw.length),
+             after = hp_rewriter_scan_piece(r, made.bytes, made.length);
+  pass_piece(&before);
+  if (!pass_piece(&after) || before.script != after.script) return true;
   return !t->is_last && (after.at < after.end || (after.script && before.dashes != after.dashes));
+}
+
+/* Keeps brackets before `position` in a CDATA section apart from what follows: the section ends and
+ * begins again, which is no character. */
+static void separate_section(hpar_rewriter *r, uint64_t position) {
+  const bool follows = position > r->text.start ? hp_rewriter_at(r, position)[-1] == ']' : r->text.state.dashes > 0;
+  if (follows) insert_literal(r, position, "]]><![CDATA[");
 }
 
 /* Changes the places of the finds. Markers stay as they are. */
 static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_text_piece *t) {
   const hp_units *u = r->units;
-  if (u->find_count && t->kind != HPAR_TEXT_DATA && !r->text.is_escaped && finds_move_end(r, t)) return;
+  const bool is_data = t->kind == HPAR_TEXT_DATA;
+  if (u->find_count && !is_data && !r->text.is_escaped && finds_move_end(r, t)) return;
   const uint64_t end = t->offset + t->raw.length;
   uint64_t kept = t->offset;
-  marker m = {.from = t->raw.bytes, .to = t->raw.bytes, .end = t->raw.bytes + t->raw.length};
-  if (u->find_count && t->kind == HPAR_TEXT_DATA) find_next_marker(&m);
+  hp_scanner s = hp_rewriter_scan_piece(r, t->raw.bytes, t->raw.length);
+  bool is_in_section = t->in_section, has_marker = u->find_count && is_data && find_next_marker(&s);
   for (uint32_t i = 0; i < u->find_count; i++) {
     const hp_find *f = &u->finds[i];
     const hp_bytes text = {u->find_text.data + f->text, f->length, 0};
-    if (t->kind == HPAR_TEXT_DATA) {
+    if (is_data) {
       const char *from = hp_rewriter_at(r, f->from), *to = hp_rewriter_at(r, f->to);
-      while (m.to <= from && m.from < m.end) find_next_marker(&m);
-      if (from < m.to && to > m.from) continue;
-      if (!m.ends_section) hp_rewriter_separate(r, f->from, f->length ? &text : NULL);
+      for (; has_marker && s.event.to <= from; has_marker = find_next_marker(&s))
+        is_in_section = hp_scanner_is_in_section(&s);
+      if (has_marker && to > s.event.from) continue;
+      if (is_in_section)
+        separate_section(r, f->from);
+      else if (!f->length || *text.data != '<')
+        hp_rewriter_separate_text(r, f->from);
     } else if (r->text.is_escaped) {
       hp_rewriter_escape_raw_text(r, kept, f->from, r->text.content);
       kept = f->to;
     }
     hp_rewriter_insert(r, f->from, &text);
+    if (is_in_section && f->length && text.data[f->length - 1] == ']') insert_literal(r, f->from, "]]><![CDATA[");
     hp_rewriter_drop(r, f->from, f->to);
   }
   if (r->text.is_escaped) hp_rewriter_escape_raw_text(r, kept, end, r->text.content);
 }
 
-static void apply_text(hpar_rewriter *r, hp_text_piece *t) {
-  uint64_t end = t->offset + t->raw.length;
+/* Inserts a callback's content between the bytes of a text in the data state. */
+static void insert_apart(hpar_rewriter *r, uint64_t position, const hp_bytes *content, bool in_section) {
+  if (!content->length) return;
+  if (in_section)
+    insert_literal(r, position, section_end);
+  else if (*content->data != '<')
+    hp_rewriter_separate_text(r, position);
+  hp_rewriter_insert(r, position, content);
+  if (in_section) insert_literal(r, position, section_begin);
+}
+
+/* Replaces a piece in the data state. The ends of CDATA sections stay, as far as they have a
+ * counterpart in another piece. */
+static void replace_data(hpar_rewriter *r, const hp_text_piece *t, bool ends_in_section) {
+  const uint64_t end = t->offset + t->raw.length;
+  const hp_bytes *first = t->before.length ? &t->before : t->replacement.length ? &t->replacement : &t->after;
+  const bool closes = t->in_section && (first->length || !ends_in_section);
+  if (closes)
+    insert_literal(r, t->offset, section_end);
+  else if (t->in_section)
+    separate_section(r, t->offset);
+  else if (!first->length || *first->data != '<')
+    hp_rewriter_separate_text(r, t->offset);
   hp_rewriter_insert(r, t->offset, &t->before);
+  hp_rewriter_insert(r, t->offset, &t->replacement);
+  hp_rewriter_drop(r, t->offset, end);
+  hp_rewriter_insert(r, end, &t->after);
+  if (ends_in_section && (closes || !t->in_section)) insert_literal(r, end, section_begin);
+}
+
+/* Brings the script that a callback has edited to the state of the input after the piece. */
+static void restore_script(hpar_rewriter *r, const hp_text_piece *t, hp_piece_state wanted) {
+  /* by the state in the output, and that in the input: plain, escaped, double escaped */
+  static const char *const changes[3][3] = {
+      {"", "<!-- ", "<!-- <script "}, {"-->", " ", "<script "}, {"-->", "</script ", " "}};
+  const hpar_string body =
+      t->is_removed ? (hpar_string){t->replacement.data, t->replacement.length} : write_finds(r, t);
+  const size_t length = t->before.length + body.length + t->after.length;
+  char *text = hp_scratch_take(&r->scratch, length + 1), *to = text;
+  const hpar_string parts[] = {{t->before.data, t->before.length}, body, {t->after.data, t->after.length}};
+  for (size_t i = 0; i < 3; to += parts[i++].length)
+    if (parts[i].length) memcpy(to, parts[i].bytes, parts[i].length);
+  hp_scanner s = hp_rewriter_scan_piece(r, text, length);
+  pass_piece(&s);
+  if (s.script == wanted.script && (!s.script || s.dashes == wanted.dashes) && s.at == s.end) return;
+  insert_literal(r, t->offset + t->raw.length, changes[s.script][wanted.script]);
+  if (wanted.script) hp_rewriter_insert_text(r, t->offset + t->raw.length, "--", wanted.dashes);
+}
+
+static void apply_text(hpar_rewriter *r, hp_text_piece *t, hp_piece_state after) {
+  const uint64_t end = t->offset + t->raw.length;
+  const bool is_data = t->kind == HPAR_TEXT_DATA, is_whole = t->is_first && t->is_last;
+  if (t->is_removed && is_data) {
+    replace_data(r, t, after.in_section);
+    return;
+  }
+  if (is_data)
+    insert_apart(r, t->offset, &t->before, t->in_section);
+  else
+    hp_rewriter_insert(r, t->offset, &t->before);
   if (t->is_removed) {
     hp_rewriter_insert(r, t->offset, &t->replacement);
     hp_rewriter_drop(r, t->offset, end);
   } else if (r->units->find_count || r->text.is_escaped) {
     apply_finds(r, t);
   }
-  if (t->after.length && t->kind == HPAR_TEXT_DATA && !t->is_removed) hp_rewriter_separate(r, end, &t->after);
-  hp_rewriter_insert(r, end, &t->after);
+  if (is_data)
+    insert_apart(r, end, &t->after, after.in_section);
+  else
+    hp_rewriter_insert(r, end, &t->after);
+  const bool is_edited = t->is_removed || t->before.length || t->after.length;
+  if (is_edited && t->kind == HPAR_TEXT_SCRIPT && !is_whole && !r->text.is_escaped) restore_script(r, t, after);
 }
 
 hp_text_place hp_rewriter_text_place(const hpar_rewriter *r) {
@@ -334,25 +430,21 @@ static void begin_piece(hpar_rewriter *r, uint64_t end, bool is_last) {
   t->is_first = r->text.is_first;
   t->is_last = is_last;
   t->is_removed = false;
+  t->in_section = r->text.state.in_section;
   t->before.length = t->after.length = t->replacement.length = 0;
   r->units->find_count = r->units->find_text.length = 0;
 }
 
-static void end_piece(hpar_rewriter *r, uint64_t end) {
-  const hp_text_piece *t = &r->units->piece;
+static void end_piece(hpar_rewriter *r, uint64_t end, hp_piece_state after) {
   if (r->rules->edits_urls && r->text.place == HP_TEXT_IN_STYLE) hp_urls_pass_sheet(r);
-  if (t->kind == HPAR_TEXT_SCRIPT && !t->is_last) {
-    hp_scanner s = scanner_at_piece(r);
-    hp_scanner_pass_raw_text(&s, t->raw.bytes, t->raw.length);
-    r->text.state = (hp_piece_state){s.script, s.dashes};
-  }
   r->text.start = end;
+  r->text.state = after;
   r->text.is_first = false;
 }
 
 void hp_rewriter_leave_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   begin_piece(r, end, is_last);
-  end_piece(r, end);
+  end_piece(r, end, state_after(r, &r->units->piece));
 }
 
 void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
@@ -374,8 +466,9 @@ void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     t->shown = (hpar_text_piece){.raw = t->raw, .offset = t->offset, .kind = t->kind, .last = is_last};
     hp_rewriter_take_result(r, hp_rewriter_call(r, call_text, &t->shown, &rule->given), i);
   }
-  apply_text(r, t);
-  end_piece(r, end);
+  const hp_piece_state after = state_after(r, t);
+  apply_text(r, t, after);
+  end_piece(r, end, after);
 }
 
 typedef struct decoding {
