@@ -57,8 +57,8 @@ typedef struct hpar_rewriter hpar_rewriter;
 
 /* The library fills these structures. They are valid during the callback, and so are their strings
  * and those that the functions below return. These functions take only the pointer that the
- * callback received, because the library has data of its own behind the structure: a copy of it is
- * not an element. A later version may add fields at their ends. Offsets are bytes of the input. */
+ * callback received, because the library has data of its own behind the structure. A later version
+ * may add fields at their ends. Offsets are bytes of the input; of UTF-16, of its text in UTF-8. */
 
 /* An element at its beginning. */
 typedef struct hpar_element {
@@ -171,7 +171,7 @@ HPAR_API hpar_string hpar_element_attribute(const hpar_element *element, const c
 HPAR_API hpar_status hpar_element_attributes(hpar_element *element, hpar_attribute_callback callback, void *context);
 /* Returns true if an edit has removed the element, or it is inside a removed element. */
 HPAR_API bool hpar_element_removed(const hpar_element *element);
-/* Returns the number of open elements that are ancestors. */
+/* Returns the number of elements that were open before its tag. */
 HPAR_API uint32_t hpar_element_depth(const hpar_element *element);
 
 /* Sets an attribute: only its value's bytes change, in the page's quotes. A new one is last. */
@@ -401,8 +401,8 @@ HPAR_API const hpar_error *hpar_rewriter_error(const hpar_rewriter *rewriter);
 HPAR_API hpar_status hpar_rewriter_begin(hpar_rewriter *rewriter, const hpar_rules *rules,
                                          const hpar_rewrite_options *options, hpar_write_callback write, void *context);
 /* Feeds `length` bytes, which the caller may then change without `bytes_stay`. Any division of the
- * input gives the same output. After a failure feed returns its status and ignores bytes, unless
- * the rest passes on. HPAR_ERROR_ARGUMENT and no change: a NULL pointer, no stream, a callback. */
+ * input gives the same output without `text_pieces`. After a failure feed only returns its status,
+ * unless the rest passes. HPAR_ERROR_ARGUMENT and no change: NULL, no stream, a callback. */
 HPAR_API hpar_status hpar_rewriter_feed(hpar_rewriter *rewriter, const char *bytes, size_t length);
 /* Ends the stream: ends all elements, runs the callbacks of the document's end, writes the rest.
  * The stream ends with any status. HPAR_ERROR_ARGUMENT as for feed. */

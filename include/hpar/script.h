@@ -22,8 +22,8 @@
  *   the callback returns. Later calls return the same status without an effect.
  * - After HPAR_ERROR_ARGUMENT nothing has changed, and the parse continues.
  *
- * Once a script has run, a meta element does not change the encoding of the page. No parse runs a
- * script twice. Finish parses input without a declared encoding, which its last byte may decide. */
+ * Once the parser has met a script, no meta element changes the encoding. No parse runs a script
+ * twice. Finish parses input without a declared encoding, which its last byte may decide. */
 
 #include <hpar/node.h>
 
