@@ -68,6 +68,15 @@ if python3 -c 'import pty' 2>/dev/null; then
   check "a table on a terminal" 'test $status = 0 && grep -q " units $(ls data | wc -l) of" out && grep -q "^ *pages [1-9]" out && grep -q "terminal/summary.md" out'
 fi
 
+# Links: to the same folder, to a folder that has a link back, and to an archive.
+mkdir -p linked/sub
+cp data/1.warc linked
+ln -s . linked/loop
+ln -s ../../linked linked/sub/up
+ln -s ../1.warc linked/sub/copy.warc
+crawl linked --out links.out
+check "links in folders" 'test $status = 0 && grep -q "\"units_done\":1,\?$" links.out/summary.json'
+
 # Pages that several threads parse.
 if test $profiles = all; then
   crawl data "$@" --out split --threads 2 --split 500

@@ -98,7 +98,11 @@ static int add_file(hp_crawl *c, const char *path, const struct stat *about) {
   return (divides ? add_parts(c, &unit, format) : add_unit(c, &unit)) ? -1 : no_memory();
 }
 
-static int add_folder(hp_crawl *c, const char *folder, int depth) {
+/* Adds the archives of a folder that was not seen before. Links become the real paths, so that each
+ * folder and each archive has one path, in whatever order they are found. */
+static int add_folder(hp_crawl *c, const char *folder, int depth, hp_tally_table *seen) {
+  if (hp_tally_table_count(seen, folder, strlen(folder))) return -1;
+  if (!hp_tally_table_add(seen, folder, strlen(folder), 1)) return no_memory();
   DIR *directory = depth < MAX_FOLDERS ? opendir(folder) : NULL;
   if (!directory) {
     hp_complain("%s: cannot be read: %s", folder, depth < MAX_FOLDERS ? strerror(errno) : "too many folders");
@@ -113,8 +117,13 @@ static int add_folder(hp_crawl *c, const char *folder, int depth) {
       code = no_memory();
       break;
     }
+    char *real = entry->d_type == DT_REG || entry->d_type == DT_DIR ? NULL : realpath(path, NULL);
+    if (real) {
+      free(path);
+      path = real;
+    }
     if (S_ISDIR(about.st_mode))
-      code = add_folder(c, path, depth + 1);
+      code = add_folder(c, path, depth + 1, seen);
     else if (has_archive_name(entry->d_name))
       code = add_file(c, path, &about);
     free(path);
@@ -161,7 +170,9 @@ int hp_crawl_add_input(hp_crawl *c, const char *operand) {
   char *path = S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) ? realpath(operand, NULL) : strdup(operand);
   if (!path) return no_memory();
   size_t before = c->unit_count;
-  int code = S_ISDIR(about.st_mode) ? add_folder(c, path, 0) : add_file(c, path, &about);
+  hp_tally_table seen = {0};
+  int code = S_ISDIR(about.st_mode) ? add_folder(c, path, 0, &seen) : add_file(c, path, &about);
+  hp_tally_table_free(&seen);
   if (code < 0 && S_ISDIR(about.st_mode) && c->unit_count == before) {
     hp_complain("%s: no .warc, .warc.gz, .warc.zst or .wet.gz file in this folder; name files", operand);
     code = HP_EXIT_FAILED;
