@@ -528,7 +528,7 @@ usage "fields: 'colour' is no field" 2 data --out x --fields url,colour
 usage "fields: 'url' is no field, or occurs twice" 2 data --out x --fields url,url
 usage "group-by: 'attr' is no field" 2 data --out x --group-by attr
 usage "rows-of is for" 2 data --out x --rows-of records
-usage "needs nothing: No such file" 2 data --out x --fields domain --suffixes nothing
+usage "needs nothing: No such file" 1 data --out x --fields domain --suffixes nothing
 usage "no .warc" 1 one/units --out x
 echo '<p>a page' >page.html
 usage "page.html: no web archive" 2 page.html --out x

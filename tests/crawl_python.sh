@@ -21,11 +21,12 @@ crawl() {
   status=$?
 }
 equal() { check "$1" "test $status = 0 && cmp -s one/rows.jsonl $1/rows.jsonl && cmp -s one/summary.json $1/summary.json && cmp -s one/quarantine.jsonl $1/quarantine.jsonl"; }
+# usage TEXT STATUS ARGUMENT...: checks a message of one line and the status.
 usage() {
-  text=$1
-  shift
+  text=$1 expected=$2
+  shift 2
   crawl "$@"
-  check "crawl $*" "test $status = 2 && test \$(wc -l <err) = 1 && grep -q \"$text\" err && test ! -e x"
+  check "crawl $*" "test $status = $expected && test \$(wc -l <err) = 1 && grep -q \"$text\" err && test ! -e x"
 }
 
 mkdir data
@@ -111,11 +112,11 @@ check "the limit of time" 'test $status = 0 && test $(grep -c "\"reason\":\"pyth
 
 # Wrong usage.
 echo 'def record(r) return' >wrong.py
-usage "wrong.py: .*SyntaxError" data --out x --python wrong.py
+usage "wrong.py: .*SyntaxError" 2 data --out x --python wrong.py
 echo 'def other(r): pass' >other.py
-usage "other.py: AttributeError.*record" data --out x --python other.py
-usage "none.py: cannot be read" data --out x --python none.py
-usage "excludes --fields" data --out x --python count.py --fields url
+usage "other.py: AttributeError.*record" 2 data --out x --python other.py
+usage "none.py: cannot be read" 1 data --out x --python none.py
+usage "excludes --fields" 2 data --out x --python count.py --fields url
 echo '# another version' >>count.py
 rm one/units/*
 crawl run one 0

@@ -387,7 +387,7 @@ static int find_suffixes(request *r) {
   if (status == HPAR_ERROR_IO) {
     hp_complain("crawl: the field domain needs %s: %s; apt install publicsuffix, or name another with --suffixes", path,
                 strerror(errno));
-    return HP_EXIT_USAGE;
+    return HP_EXIT_FAILED;
   }
   map->suffixes = status ? NULL : realpath(path, NULL);
   return map->suffixes ? -1 : hp_complain_status(NULL, HPAR_ERROR_MEMORY);
@@ -405,7 +405,7 @@ static int find_function(request *r) {
   }
   if (!hp_sha256_of_file(r->python, map->python_digest) || !(map->python = realpath(r->python, NULL))) {
     hp_complain("%s: cannot be read: %s", r->python, strerror(errno));
-    return HP_EXIT_USAGE;
+    return HP_EXIT_FAILED;
   }
   char *arguments[] = {program, "-c", (char *)hp_python_script, map->python, NULL};
   return hp_run_program(arguments, NULL, 0) ? HP_EXIT_USAGE : -1;
