@@ -54,6 +54,12 @@ static const struct {
     /* a tag without an element of its own, but with an effect */
     {{{"x", REMOVE}}, "<select><option>a<select b>c", "<select><option>a<select b>c", "<select><option>a<select b>c"},
     {{{"x", REMOVE}}, "a<body b><html c>", "a<body b><html c>", "a<body b><html c>"},
+    {{{"*", UNSET("onx")}},
+     "<template><body onx><html onx></template>",
+     "<template><body onx><html onx></template>",
+     "<template><body></template>"},
+    {{{"*", UNSET("onx")}}, "<frameset><body onx><html onx>", "<frameset><body onx><html>", "<frameset><html>"},
+    {{{"*", UNSET("onx")}}, "<template><svg><body onx>a", "<template><svg><body onx>a", "<template><svg><body>a"},
     /* raw text */
     {{{"textarea", UNWRAP}}, "<textarea>a<img>&amp;</textarea>b", "a&lt;img>&amp;b", "a&lt;img>&amp;b"},
     {{{"style", RENAME("p")}}, "<style>a<i>&lt;</style>", "<p>a&lt;i>&amp;lt;</p>", "<p>a&lt;i>&amp;lt;</p>"},
@@ -314,10 +320,25 @@ static const char *find_remains(hpar_node top, const rule_row *rules, size_t cou
 static const char *find_remains_in(const rewriting *run, const hpar_rewrite_options *options, const rule_row *rules,
                                    size_t count) {
   hpar_options parse_options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = !options->no_scripting,
-                                .source_offsets = true};
+                                .fragment = options->fragment, .source_offsets = true};
   const char *bytes = run->out.length ? run->out.bytes : "";
   CHECK_EQ(hpar_parse(parser, &parse_options, bytes, run->out.length, document, NULL), HPAR_OK);
   return find_remains(hpar_document_root(document), rules, count);
+}
+
+/* Returns true if a tag of a filtered fragment adds an attribute to the html or body of a page. */
+static bool adds_to_page(const rewriting *run, const rule_row *rules, size_t count) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = true};
+  buffer page = {0};
+  bool adds = false, unsets = false;
+  for (size_t i = 0; i < count; i++) unsets |= *rules[i].selector == '[';
+  buffer_text(&page, "<!DOCTYPE html><body>");
+  buffer_add(&page, run->out.length ? run->out.bytes : "", run->out.length);
+  CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
+  adds |= hpar_node_attribute_value(document, hpar_document_html(document), "onx").bytes != NULL;
+  adds |= hpar_node_attribute_value(document, hpar_document_body(document), "onx").bytes != NULL;
+  buffer_free(&page);
+  return adds && unsets;
 }
 
 static void check_document(uint64_t seed, const buffer *page) {
@@ -328,6 +349,7 @@ static void check_document(uint64_t seed, const buffer *page) {
   rewriting run = {.compiled = compile(rules, count)};
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8",
                                   .no_scripting = random_chance(&random, 30)};
+  if (!options.no_scripting && random_chance(&random, 30)) options.fragment = "div";
   CHECK_EQ(rewriting_run(&run, rewriter, &options, page->bytes, page->length, 0, 0), HPAR_OK);
   unsafe += find_remains_in(&run, &options, rules, count) != NULL;
   options.filter = true;
@@ -337,6 +359,7 @@ static void check_document(uint64_t seed, const buffer *page) {
   CHECK(status == HPAR_OK || status == HPAR_ERROR_UNSUPPORTED);
   /* a refused output is a beginning without what the rules remove, too */
   const char *wrong = find_remains_in(&run, &options, rules, count);
+  if (!wrong && options.fragment && adds_to_page(&run, rules, count)) wrong = "an attribute reaches the page around";
   if (!CHECK(!wrong)) {
     printf("  document %llu: %s\n", (unsigned long long)seed, wrong);
     for (size_t i = 0; i < count; i++) printf("  rule %s, action %d\n", rules[i].selector, rules[i].action.kind);

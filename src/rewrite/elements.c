@@ -552,6 +552,8 @@ void hp_rewriter_merged(void *context, bool is_body) {
   hpar_rewriter *r = context;
   const hp_atom name = is_body ? HP_ATOM_BODY : HP_ATOM_HTML;
   hp_merge_target *target = r->element.merge_targets ? &r->element.merge_targets[is_body] : NULL;
+  /* The html element around a fragment is not in its tree. */
+  r->token.opens |= is_body || !r->options.fragment;
   if (!r->token.is_tag || !r->token.has_spans || !target || !target->is_known) return;
   keep_in_target(r, target, hp_rewriter_attributes(r, HPAR_NAMESPACE_HTML));
   const hp_attributes *all = all_attributes(r, target);
@@ -602,7 +604,7 @@ void hp_rewriter_inserted(void *context, const hp_outline_insertion *given) {
   hpar_rewriter *r = context;
   const hp_outline_insertion insertion = *given;
   const hp_node *node = hp_outline_node(&r->outline, insertion.node);
-  r->token.has_effect = true;
+  r->token.opens = true;
   bool has_tag = insertion.from_tag && r->token.is_tag && !r->token.tag.is_end;
   if (insertion.origin) hp_rewriter_share_record(r, insertion.origin, insertion.node);
   if (has_tag && node->name == HP_ATOM_META && !r->encoding.is_certain && r->token.has_spans) read_meta(r);

@@ -249,7 +249,7 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
   hpar_rewriter *r = context;
   const hp_node *node = hp_outline_node(&r->outline, ref);
   uint32_t index = node->previous;
-  r->token.has_effect = true;
+  r->token.closes = true;
   if (!index) return;
   hp_end_record *record = &r->ends.items[index];
   bool is_match = is_own_tag(r, node);

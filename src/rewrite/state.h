@@ -291,7 +291,8 @@ typedef struct hp_current_token {
   hp_outline_tag tag;
   bool is_tag, has_spans, at_end;
   bool is_halved;       /* the merger has run the first half of the tag */
-  bool has_effect;      /* the tag has opened or closed an element */
+  bool opens;           /* the tag has opened an element, or added attributes to one */
+  bool closes;          /* the tag has closed an element */
   uint32_t name_length; /* of the tag's name in the input */
   uint64_t inserted_to; /* the end of the last start tag or comment since a rule is for texts */
   const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */

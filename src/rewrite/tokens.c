@@ -463,13 +463,18 @@ static void apply_many(hpar_rewriter *r) {
   hp_edits_mark(&r->edits, r->token.end);
 }
 
-/* A filter drops a start tag without effect: after edits, it could have one. The attributes of html
- * and body merge. */
+/* A filter drops a start tag that the parser ignores: after edits, or in the page around a
+ * fragment, it could have an effect. An html or body that only ends svg or changes the mode of a
+ * template loses its attributes, also if edits have made the tag. */
 static __attribute__((noinline)) void drop_ignored_tag(hpar_rewriter *r, uint8_t mode) {
-  const bool merges = r->token.tag.name == HP_ATOM_HTML || r->token.tag.name == HP_ATOM_BODY;
-  if (r->token.tag.is_end || r->token.has_effect || merges || r->outline.builder.mode != mode) return;
-  hp_rewriter_separate(r, r->token.start, NULL);
-  hp_rewriter_drop(r, r->token.start, r->token.end);
+  const hp_current_token *t = &r->token;
+  if (t->tag.is_end || t->opens) return;
+  if (!t->closes && r->outline.builder.mode == mode && !r->running.confirms) {
+    hp_rewriter_separate(r, t->start, NULL);
+    hp_rewriter_drop(r, t->start, t->end);
+  } else if (t->tag.name == HP_ATOM_HTML || t->tag.name == HP_ATOM_BODY) {
+    hp_rewriter_drop(r, t->start + 1 + t->name_length, t->end - 1);
+  }
 }
 
 static void take_tag(hpar_rewriter *r) {
@@ -485,12 +490,12 @@ static void take_tag(hpar_rewriter *r) {
   uint8_t mode = r->outline.builder.mode;
   if (hp_speculates(r) && hp_speculation_defers_tag(r)) return;
   r->token.is_tag = true;
-  r->token.has_effect = false;
+  r->token.opens = r->token.closes = false;
   hp_outline_take_tag(&r->outline, &r->token.tag);
   if (hp_speculates(r) && !hp_speculation_take_tag(r)) return;
   r->outline.builder.flags.prepared = false;
   if (r->token.tag.is_end) end_body(r, mode);
-  if (r->options.filter) drop_ignored_tag(r, mode);
+  if (r->options.filter || r->running.confirms) drop_ignored_tag(r, mode);
   r->token.is_tag = false;
   for (; r->ends.unmute_after_tag; r->ends.unmute_after_tag--) hp_edits_unmute(&r->edits, r->token.end, &r->unwind);
   hp_rewriter_insert(r, r->token.end, &r->ends.after_tag);
