@@ -268,7 +268,7 @@ static void check_edits(const buffer *text, const hpar_action *actions, size_t c
 static void random_edits(void) {
   static const char bytes[] = "aab=='\"// \r\n\f\0oOv>&";
   static const char *const set[] = {"a", "b", "o", "c"}, *const unset[] = {"a", "b", "o", "o*", "a*", "*"};
-  static const char *const new_values[] = {"", "v", "a b", "/", "v/", "=", "\"", "'", "&lt;", "a`b"};
+  static const char *const new_values[] = {"", "v", "a b", "/", "v/", "=", "\"", "'", "&lt;", "a`b", "a\rb", "\r\n"};
   buffer text = {0};
   for (int round = 0; round < 20 * ROUNDS && check_failed < 3; round++) {
     hpar_action actions[MAX_ACTIONS];

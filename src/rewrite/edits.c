@@ -109,6 +109,7 @@ static const char *replacement(const char *p, const char *end, hp_place_kind pla
     case '>': return place == HP_PLACE_TEXT ? "&gt;" : NULL;
     case '"': return place == HP_PLACE_DOUBLE_QUOTED ? "&quot;" : NULL;
     case '\'': return place == HP_PLACE_SINGLE_QUOTED ? "&#39;" : NULL;
+    case '\r': return place == HP_PLACE_DOUBLE_QUOTED || place == HP_PLACE_SINGLE_QUOTED ? "&#13;" : NULL;
     case '&':
       if (place == HP_PLACE_TEXT) return "&amp;";
       if (place != HP_PLACE_DOUBLE_QUOTED && place != HP_PLACE_SINGLE_QUOTED) return NULL;

@@ -143,7 +143,7 @@ typedef enum hp_place_kind {
   HP_PLACE_TEXT,          /* "<", ">", "&" become references */
   HP_PLACE_HTML,          /* as given */
   HP_PLACE_RCDATA,        /* "<" becomes a reference */
-  HP_PLACE_DOUBLE_QUOTED, /* values: the quote becomes a reference, and "&" if it begins one */
+  HP_PLACE_DOUBLE_QUOTED, /* values: the quote and CR become references, and "&" if it begins one */
   HP_PLACE_SINGLE_QUOTED,
   HP_PLACE_RAW /* a name, a comment, raw text: references have no meaning */
 } hp_place_kind;

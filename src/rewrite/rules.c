@@ -170,7 +170,7 @@ static bool copy_setting(hp_rule *rule) {
     return true;
   hpar_string name = {a->name, strlen(a->name)};
   if (!a->value.length || !hp_is_ascii(name.bytes, name.length) || !hp_is_ascii(a->value.bytes, a->value.length) ||
-      has_any(a->value, 1, "\"'&"))
+      has_any(a->value, 1, "\"'&\r"))
     return true;
   size_t length = name.length + a->value.length + 4;
   if (length > UINT32_MAX) return true;
