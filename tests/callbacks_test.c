@@ -21,6 +21,7 @@ typedef struct stage {
   deed deed;
   hpar_parser *parser, *other;
   hpar_document *document;
+  hpar_editor *edit; /* of the document; NULL: none */
   hpar_selectors *selectors;
   hpar_rules *rules;
   hpar_rewriter *rewriter;
@@ -35,6 +36,16 @@ static hpar_status drop(const char *bytes, size_t length, void *context) {
 static hpar_status go_on(hpar_node element, uint32_t selector, void *context) {
   (void)context, (void)element, (void)selector;
   return HPAR_OK;
+}
+
+/* Without a parse, the document is in use by a call that reads it. */
+static void try_to_edit(stage *s) {
+  hpar_editor *editor;
+  hpar_error error;
+  CHECK_EQ(hpar_document_edit(s->document, NULL, &editor, &error), HPAR_ERROR_ARGUMENT);
+  CHECK(strstr(error.text, "another call uses it"));
+  CHECK(editor == s->edit);
+  CHECK_EQ(hpar_node_remove(s->edit, hpar_document_body(s->document)), HPAR_ERROR_ARGUMENT);
 }
 
 /* Does what a callback of a call with these objects may try. NULL: the call does not use it. */
@@ -60,6 +71,7 @@ static void act(stage *s) {
   }
   if (s->document) {
     hpar_document_clear(s->document);
+    if (!s->parser) try_to_edit(s);
     CHECK_EQ(hpar_parse(s->other, NULL, page, LENGTH, s->document, NULL), HPAR_ERROR_ARGUMENT);
     CHECK(strstr(hpar_parser_error(s->other)->text, "in use"));
     CHECK_EQ(hpar_parser_begin(s->other, NULL, s->document), HPAR_ERROR_ARGUMENT);
@@ -153,11 +165,15 @@ static void documents(hpar_parser *other) {
   static reader *const readers[] = {
       html, outer, tree, text, links, resources, selects, selects_ahead, selects_in_parallel};
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-    for (deed deed = DESTROYS; deed <= CALLS; deed++) {
+    for (unsigned way = 0; way < 4; way++) {
+      const deed deed = way & 1 ? CALLS : DESTROYS;
       stage s = {.deed = deed, .other = other};
       CHECK_EQ(hpar_document_create(&s.document), HPAR_OK);
       CHECK_EQ(hpar_parse(other, NULL, page, LENGTH, s.document, NULL), HPAR_OK);
+      if (way & 2 && readers[i] != selects_in_parallel) /* that one parses another tree */
+        CHECK_EQ(hpar_document_edit(s.document, NULL, &s.edit, NULL), HPAR_OK);
       CHECK_EQ(readers[i](&s, hpar_document_root(s.document)), HPAR_OK);
+      if (s.edit && deed == CALLS) CHECK_EQ(hpar_node_remove(s.edit, hpar_document_body(s.document)), HPAR_OK);
       end(&s);
     }
 }

@@ -142,7 +142,8 @@ typedef struct hp_edit_engine {
 } hp_edit_engine;
 
 /* Sets `*scripts` to the handle of the document's editor. Makes one if there is none. Returns
- * HPAR_ERROR_ARGUMENT if a parse fills the document, or another thread owns it. */
+ * HPAR_ERROR_ARGUMENT if a parse fills the document, another call uses it, or another thread owns
+ * it. */
 hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config, hp_scripts **scripts);
 
 /* Returns the handle of the document's editor, if the calling thread owns it, or NULL. */
