@@ -101,7 +101,7 @@ static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, 
   hpar_status status = hp_config_resolve(&config, options, error);
   if (status == HPAR_OK) status = hp_config_check_cuts(&config, length, error);
   if (status == HPAR_OK) return hp_parse_input(&parser->session, &config, bytes, length, begin, document);
-  hp_document_reset(document);
+  hp_document_empty(document);
   return status;
 }
 
@@ -152,7 +152,7 @@ static hpar_status begin_feed(hpar_parser *parser, const hpar_options *options, 
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, &parser->session.error);
   if (status == HPAR_OK) return hp_feed_begin(&parser->feed, &parser->session, &config, document);
-  hp_document_reset(document);
+  hp_document_empty(document);
   return status;
 }
 

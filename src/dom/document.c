@@ -94,10 +94,13 @@ void hp_document_reset(hpar_document *document) {
   atomic_store_explicit(&document->values.block, NULL, memory_order_relaxed);
 }
 
-void hpar_document_clear(hpar_document *document) {
-  if (!document || hp_is_in_use(&document->use)) return;
+void hp_document_empty(hpar_document *document) {
   hp_document_reset(document);
   hp_document_trim(document);
+}
+
+void hpar_document_clear(hpar_document *document) {
+  if (document && !hp_is_in_use(&document->use)) hp_document_empty(document);
 }
 
 static void note_move(hpar_document *document, const hpar_document *from) {

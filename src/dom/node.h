@@ -255,6 +255,9 @@ hpar_status hp_document_settle(hpar_document *document);
  * bytes of `source`. */
 void hp_document_reset(hpar_document *document);
 
+/* Does the same where no parse follows, and ends one that is in progress. */
+void hp_document_empty(hpar_document *document);
+
 /* Resets the document and makes its range ready for a parse of `length` bytes, with memory from
  * jemalloc or not. Returns HPAR_ERROR_MEMORY if there is no address space. */
 HP_SHARED hpar_status hp_document_open(hpar_document *document, bool jemalloc, size_t length);

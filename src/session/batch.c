@@ -64,7 +64,7 @@ static hpar_status begin_document(hp_batch_thread *thread, const hpar_input *inp
 static hpar_status parse_one(hp_session *session, const hp_config *config, const hpar_input *input,
                              hpar_document *document) {
   if (!input->bytes && input->length) {
-    hp_document_reset(document);
+    hp_document_empty(document);
     return hp_explain(&session->error, HPAR_ERROR_ARGUMENT, "hpar_input.bytes is NULL and length is %zu",
                       input->length);
   }
@@ -81,7 +81,7 @@ static hpar_status hand_over(hp_batch_thread *thread, const hpar_input *input, h
   if (begun == HPAR_OK && own)
     hp_document_exchange(*document, own);
   else if (begun == HPAR_OK)
-    hp_document_reset(*document);
+    hp_document_empty(*document);
   if (own) hp_document_end_use(own);
   return begun == HPAR_OK ? status : begun;
 }

@@ -276,8 +276,7 @@ static hpar_status fail(hp_feed *feed, hpar_status status) {
   hpar_document *document = feed->document;
   hp_session_stop(feed->session);
   release_document(feed);
-  hp_document_reset(document);
-  hp_document_trim(document);
+  hp_document_empty(document);
   feed->failed = status;
   return status;
 }
@@ -307,7 +306,10 @@ static hp_feed_way first_way(hp_feed *feed) {
 
 hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *config, hpar_document *document) {
   hpar_status status = hp_document_open(document, config->by_jemalloc, HPAR_MAX_INPUT);
-  if (status != HPAR_OK) return status;
+  if (status != HPAR_OK) {
+    hp_document_empty(document);
+    return status;
+  }
   *feed = (hp_feed){.session = session, .config = *config, .document = document, .begin = hp_now()};
   config = &feed->config;
   session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
