@@ -326,6 +326,10 @@ static void test_templates(void) {
              "<body><template><p></p><template>x<template></template></template><b></b></template><i></i></body>");
   CHECK_TEXT(html_of(&m, first, false), "<p></p><template>x<template></template></template><b></b>");
   CHECK_TEXT(tree_of(&m, inner), "| \"x\"\n| <template>\n|   content\n");
+  /* HTML has the contents instead of children, which an edit may add */
+  element(&m, second, "u");
+  CHECK_TEXT(html_of(&m, first, false), "<p></p><template>x<template></template></template><b></b>");
+  CHECK_TEXT(tree_of(&m, second), "| content\n|   \"x\"\n|   <template>\n|     content\n| <u>\n");
   CHECK_EQ(hpar_node_template_contents(m.document, second), inner);
   CHECK_EQ(hpar_node_template_contents(m.document, body), HPAR_NO_NODE);
   CHECK_EQ(hpar_node_parent(m.document, inner), HPAR_NO_NODE);

@@ -83,11 +83,11 @@ static void put_spaces(output *out, size_t count) {
 
 /* A walk of a tree: it enters or leaves `node`. The contents of a template precede the template's
  * children, one level down, as a fragment node. A fragment has no parent: `templates` keeps the
- * way back. */
+ * way back. With `replaces`, the contents stand in for the children, which only an edit makes. */
 typedef struct tree_walk {
   const hpar_document *document;
   hpar_node top, node;
-  bool leaving;
+  bool leaving, replaces;
   size_t depth; /* children of `top`: 0 */
   hpar_node *templates;
   size_t template_count, template_capacity;
@@ -147,7 +147,7 @@ static bool step(tree_walk *walk, hpar_status *status) {
   }
   if (hpar_node_kind(document, walk->node) == HPAR_NODE_FRAGMENT) {
     hpar_node element = walk->templates[--walk->template_count];
-    hpar_node child = hpar_node_first_child(document, element);
+    hpar_node child = walk->replaces ? HPAR_NO_NODE : hpar_node_first_child(document, element);
     return child ? enter(walk, child) : leave(walk, element);
   }
   hpar_node next = hpar_node_next(document, walk->node);
@@ -267,6 +267,7 @@ static void write_children(output *out, const hpar_document *document, hpar_node
   if (serializes_as_void(document, node)) return;
   tree_walk walk;
   open_walk(&walk, document, contents ? contents : node);
+  walk.replaces = true;
   while (!out->status && step(&walk, &out->status)) {
     if (!walk.leaving) {
       write_node(out, document, walk.node, scripting);
