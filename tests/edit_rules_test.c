@@ -310,6 +310,19 @@ static void limits(void) {
   for (unsigned i = 0; (status = hpar_node_clone(edit, first, true, &made)) == HPAR_OK && i < 10; i++) {
   }
   CHECK_EQ(status, HPAR_LIMIT_NODES);
+
+  /* What a call has made in vain does not count: before the document grows, and before a limit. */
+  enum { MANY = 50000 };
+  for (size_t i = 0; i < MANY; i++) memcpy(long_text + 4 * i, "<p>x", 4);
+  open_page();
+  first = find("p", 0);
+  options = (hpar_options){HPAR_OPTIONS_INIT, .limits.nodes = 2 * MANY + 100};
+  CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
+  CHECK_EQ(hpar_node_set_inner_html(edit, find("b", 0), long_text, 4 * MANY), HPAR_OK);
+  CHECK_EQ(hpar_node_clone(edit, find("b", 0), true, &made), HPAR_LIMIT_NODES);
+  CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, 4 * MANY), HPAR_LIMIT_NODES);
+  CHECK_EQ(hpar_node_create_text(edit, TEXT("x"), &made), HPAR_OK);
+
   options = (hpar_options){HPAR_OPTIONS_INIT, .limits.time_ns = 1};
   CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_TIME);

@@ -183,13 +183,15 @@ static bool may_change(const hp_scripts *s) {
 }
 
 /* Makes a change after a parse. The document grows if the change finds no space. A change that
- * fails leaves the tree as it is. */
+ * fails leaves the tree as it is, and the nodes that it has made do not count. */
 static hpar_status edit(change *c) {
   hp_scripts *s = c->scripts;
   hpar_status status = prepare_edit(s->editor);
   if (status != HPAR_OK) return status;
+  const uint64_t nodes = hp_node_count(&s->engine->builder);
   do {
     status = hp_try(&s->engine->unwind, run_change, c);
+    if (status != HPAR_OK) hp_set_node_count(&s->engine->builder, nodes);
   } while (status == HPAR_ERROR_MEMORY && grow_edited(s->editor));
   hp_exact_forget_tree(&s->engine->builder);
   return status;
