@@ -123,7 +123,12 @@ static void refusals(void) {
   CHECK_EQ(made, HPAR_NO_NODE);
   /* text is allowed at the top of a fragment only */
   CHECK_EQ(hpar_node_create_text(edit, TEXT("t"), &made), HPAR_OK);
-  CHECK_EQ(hpar_node_append(edit, hpar_document_root(document), made), HPAR_ERROR_ARGUMENT);
+  const hpar_node root = hpar_document_root(document);
+  CHECK_EQ(hpar_node_append(edit, root, made), HPAR_ERROR_ARGUMENT);
+  /* its own element and doctype are in the way of themselves, too */
+  CHECK_EQ(hpar_node_append(edit, root, hpar_document_html(document)), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_node_insert_before(edit, root, hpar_node_first_child(document, root), hpar_document_html(document)),
+           HPAR_ERROR_ARGUMENT);
   hpar_options fragment = {HPAR_OPTIONS_INIT, .fragment = "td"};
   open_page_with(&fragment, "a<b>c");
   CHECK_EQ(hpar_node_create_text(edit, TEXT("t"), &made), HPAR_OK);

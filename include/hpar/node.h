@@ -369,7 +369,7 @@ HPAR_API hpar_status hpar_node_create_element(hpar_editor *editor, hpar_namespac
                                               hpar_node *node);
 HPAR_API hpar_status hpar_node_create_text(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
 HPAR_API hpar_status hpar_node_create_comment(hpar_editor *editor, const char *data, size_t length, hpar_node *node);
-/* Copies any node but a document node. `deep`: with its descendants and template contents. */
+/* Copies any node but a document and a fragment. `deep`: with descendants and template contents. */
 HPAR_API hpar_status hpar_node_clone(hpar_editor *editor, hpar_node node, bool deep, hpar_node *copy);
 
 /* Inserts `node` into `parent` before its child `before`, or after the last child for HPAR_NO_NODE.

@@ -280,9 +280,9 @@ hpar_status hpar_node_clone(hpar_editor *s, hpar_node node, bool deep, hpar_node
 
 /*** insertion ***/
 
-/* Returns the first sibling of this kind from `ref` on, except `apart`. */
-static hp_ref find_sibling(const hp_scripts *s, hp_ref ref, uint8_t kind, hp_ref apart) {
-  while (ref && (at(s, ref)->kind != kind || ref == apart)) ref = at(s, ref)->next;
+/* Returns the first sibling of this kind from `ref` on. */
+static hp_ref find_sibling(const hp_scripts *s, hp_ref ref, uint8_t kind) {
+  while (ref && at(s, ref)->kind != kind) ref = at(s, ref)->next;
   return ref;
 }
 
@@ -291,10 +291,10 @@ static bool fits_in_document(const hp_scripts *s, hp_ref node, hp_ref before) {
   hp_ref first = at(s, s->document->root)->first;
   switch (at(s, node)->kind) {
     case HPAR_NODE_ELEMENT:
-      return !find_sibling(s, first, HPAR_NODE_ELEMENT, node) && !find_sibling(s, before, HPAR_NODE_DOCTYPE, 0);
+      return !find_sibling(s, first, HPAR_NODE_ELEMENT) && !find_sibling(s, before, HPAR_NODE_DOCTYPE);
     case HPAR_NODE_DOCTYPE: {
-      if (find_sibling(s, first, HPAR_NODE_DOCTYPE, node)) return false;
-      hp_ref element = find_sibling(s, first, HPAR_NODE_ELEMENT, 0);
+      if (find_sibling(s, first, HPAR_NODE_DOCTYPE)) return false;
+      hp_ref element = find_sibling(s, first, HPAR_NODE_ELEMENT);
       for (hp_ref ref = before; ref; ref = at(s, ref)->next)
         if (ref == element) return true;
       return !element;

@@ -118,10 +118,10 @@ static size_t index_of(const model *of, size_t node) {
 }
 
 /* Returns whether a child of the document node from index `first` on has the kind. */
-static bool has_kind(const model *of, size_t first, hpar_node_type kind, size_t except) {
+static bool has_kind(const model *of, size_t first, hpar_node_type kind) {
   const model_node *root = &of->nodes[1];
   for (size_t i = first; i < root->child_count; i++)
-    if (of->nodes[root->children[i]].kind == kind && root->children[i] != except) return true;
+    if (of->nodes[root->children[i]].kind == kind) return true;
   return false;
 }
 
@@ -129,9 +129,9 @@ static bool has_kind(const model *of, size_t first, hpar_node_type kind, size_t 
 static bool fits_page(const model *of, size_t node, size_t before) {
   size_t at = before ? index_of(of, before) : of->nodes[1].child_count;
   switch (of->nodes[node].kind) {
-    case HPAR_NODE_ELEMENT: return !has_kind(of, 0, HPAR_NODE_ELEMENT, node) && !has_kind(of, at, HPAR_NODE_DOCTYPE, 0);
+    case HPAR_NODE_ELEMENT: return !has_kind(of, 0, HPAR_NODE_ELEMENT) && !has_kind(of, at, HPAR_NODE_DOCTYPE);
     case HPAR_NODE_DOCTYPE: {
-      if (has_kind(of, 0, HPAR_NODE_DOCTYPE, node)) return false;
+      if (has_kind(of, 0, HPAR_NODE_DOCTYPE)) return false;
       for (size_t i = 0; i < at; i++)
         if (of->nodes[of->nodes[1].children[i]].kind == HPAR_NODE_ELEMENT) return false;
       return true;
