@@ -37,6 +37,7 @@ static hpar_status feed(const hpar_options *options, const buffer *page, size_t 
     last = hpar_parser_feed(parser, page->bytes + at, page->length - at < step ? page->length - at : step);
     if (last && last < HPAR_LIMIT_DEPTH) return last;
   }
+  CHECK_EQ(hpar_parser_feed(parser, NULL, 0), last);
   status = hpar_study_finish(parser, stats);
   if (last) CHECK_EQ(status, last);
   return status;

@@ -182,7 +182,7 @@ static hpar_status feed(hpar_parser *parser, const char *bytes, size_t length) {
   if (!parser->feed.active) return no_feed(error);
   if (!bytes && length) return hp_explain_no_bytes(error, length);
   if (!document) return lost_document(parser);
-  if (!length) return HPAR_OK;
+  if (!length) return parser->feed.limit;
   if (!hp_begin_sole_use(&document->use)) return busy_document(error);
   hpar_status status = hp_feed_add(&parser->feed, bytes, length);
   hp_document_end_use(document);
