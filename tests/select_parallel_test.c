@@ -4,12 +4,15 @@
 
 #include "base/memory.h"
 #include "check.h"
+#include "runtime/units.h"
+#include "select/match.h"
 #include "support/buffer.h"
 #include "support/compare.h"
 #include "support/executors.h"
 #include "support/random.h"
 
 #include <hpar/hpar.h>
+#include <sched.h>
 #include <stdlib.h>
 
 static bool is_small; /* the sample, as for emulated processors */
@@ -200,6 +203,42 @@ static void check_shapes(void) {
   buffer_free(&page);
 }
 
+static void yield(void) { sched_yield(); }
+
+/* Threads that take turns at ranges of deep and wide trees step over at most three times the nodes
+ * that there are, two a pair: a share of each, the nodes that they match, and one way to a range. */
+static void check_steps(void) {
+  enum { THREADS = 64 };
+  static const char *const selectors[] = {"div s", ":nth-of-type(7n)", "s + div:not(.x)"};
+  const unsigned pairs = is_small ? 40000 : 200000;
+  buffer page = {0};
+  for (unsigned shape = 0; shape < 3; shape++) {
+    buffer_clear(&page);
+    buffer_text(&page, "<!DOCTYPE html><body>");
+    for (unsigned i = 0; shape == 2 && i < 300; i++) buffer_text(&page, "<div>");
+    for (unsigned i = 0; i < pairs; i++) buffer_text(&page, shape ? "<s></s><div></div>" : "<s></s><div>");
+    if (!parse(&page)) continue;
+    hpar_selectors *set = compile(&selectors[shape], 1);
+    unsigned runs = 0;
+    matches expected = {0}, got = {0};
+    const hpar_select_options options = {HPAR_SELECT_OPTIONS_INIT, .threads = THREADS, .run = run_threads,
+                                         .run_context = &runs};
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), NULL, add_match, &expected), HPAR_OK);
+    const uint64_t before = hp_begin_steps();
+    hp_unit_set_hook(yield);
+    CHECK_EQ(hpar_select(set, document, hpar_document_root(document), &options, add_match, &got), HPAR_OK);
+    hp_unit_set_hook(NULL);
+    const uint64_t steps = hp_begin_steps() - before;
+    CHECK_EQ(runs, 1);
+    CHECK(equal(&expected, &got));
+    if (!CHECK(steps <= 6 * pairs)) printf("  %s: %llu steps\n", selectors[shape], (unsigned long long)steps);
+    free_matches(&expected);
+    free_matches(&got);
+    hpar_selectors_destroy(set);
+  }
+  buffer_free(&page);
+}
+
 static void check_arguments(void) {
   hpar_selectors *set = compile(texts, 1);
   hpar_node root = hpar_document_root(document);
@@ -344,6 +383,7 @@ int main(void) {
     return check_report();
   check_pages();
   check_shapes();
+  check_steps();
   check_arguments();
   check_feeds();
   check_faults(false, 300, 1);

@@ -334,6 +334,10 @@ hpar_status hp_walk_on(hp_walk *walk, hp_ref top, hp_ref at, hp_ref end, hp_visi
 hpar_status hp_walk_until(hp_walk *walk, hp_ref top, hp_ref *at, const _Atomic uint32_t *value, hp_visit visit,
                           void *context);
 
+/* Test hook: only the tests link a parallel.c that is built with HPAR_TEST_HOOKS. Returns how many
+ * nodes all threads have stepped over where they began at a range without its frames. */
+uint64_t hp_begin_steps(void);
+
 /* Does what hpar_select does on the calling thread alone. */
 hpar_status hp_select_alone(const hpar_selectors *set, const hpar_document *document, hpar_node top,
                             hpar_match_callback callback, void *context);

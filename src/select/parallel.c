@@ -19,6 +19,7 @@ enum {
   MIN_BYTES = 1 << 20,         /* of a tree, with the caller's threads */
   MIN_STARTED_BYTES = 6 << 20, /* with threads that the call starts, which takes about 50 us */
   MOST_DEPTH = 256,            /* of frames that are kept where a range begins */
+  UNITS_PER_STEP = 8,          /* about two nodes: see may_begin */
   MOST_LATE = 4,               /* earlier selections with late threads */
   PATIENCE_NS = 150000
 };
@@ -40,7 +41,8 @@ typedef struct range {
 typedef struct walker {
   hp_matcher matcher; /* without a set: it is not open */
   hp_walk walk;
-  uint32_t at; /* the range that the walk has come to, + 1; 0: none */
+  uint32_t at;     /* the range that the walk has come to, + 1; 0: none */
+  uint64_t budget; /* of steps to ranges without frames */
   char padding[HP_CACHE_LINE];
 } walker;
 
@@ -56,7 +58,7 @@ typedef struct job {
   hpar_string language; /* the default of the document */
   hp_checked checked;
   uint64_t extent, distance; /* of the tree, and of two samples, in units of references */
-  walker *walkers;           /* by thread */
+  walker *walkers;           /* by thread; the last one goes through the ranges in order */
   unsigned threads;
   struct {
     hp_ref *at;
@@ -224,7 +226,7 @@ static void free_job(void *context) {
     hp_walk_close(&j->ranges[i].begin);
     hp_free(j->ranges[i].matches);
   }
-  for (unsigned i = 0; j->walkers && i < j->threads; i++) {
+  for (unsigned i = 0; j->walkers && i <= j->threads; i++) {
     hp_walk_close(&j->walkers[i].walk);
     hp_matcher_close(&j->walkers[i].matcher);
   }
@@ -262,15 +264,59 @@ static hpar_status keep_match(hpar_node element, uint32_t selector, void *contex
   return HPAR_OK;
 }
 
-/* Lets the walk begin at a range. Without frames, and with tests of siblings, that costs a pass
- * over the siblings before it. */
+static walker *walker_in_order(const job *j) { return &j->walkers[j->threads]; }
+
+/* Returns how many nodes a walk that begins at `ref` without frames steps over, or `most`. */
+static uint64_t steps_to(const job *j, hp_ref ref, uint64_t most) {
+  const char *base = j->document->range.base;
+  uint64_t steps = 0;
+  for (; ref && steps < most; steps++) {
+    const hp_node *node = hp_node_at(base, ref);
+    ref = j->set.looks_at_siblings && node->previous ? node->previous : hp_parent_of(base, node);
+  }
+  return steps;
+}
+
+/* Returns whether the walk may begin at a range. Each thread steps over fewer nodes before its
+ * ranges than it matches, beside a share of the tree. So all take linear time, whatever the shape
+ * of the tree is. */
+static bool may_begin(const job *j, walker *w, uint32_t range) {
+  if (w->at == range + 1 || j->ranges[range].begin.frames) return true;
+  w->budget -= steps_to(j, sample_at(j, range * SAMPLES_PER_RANGE), w->budget);
+  return w->budget > 0;
+}
+
+#if HPAR_TEST_HOOKS
+static _Atomic uint64_t begin_steps;
+uint64_t hp_begin_steps(void) { return begin_steps; }
+static void count_steps(const job *j, hp_ref to) { begin_steps += steps_to(j, to, UINT64_MAX); }
+#else
+static void count_steps(const job *j, hp_ref to) { (void)j, (void)to; }
+#endif
+
+/* Lets the walk begin at a range. */
 static hpar_status begin_walk(const job *j, walker *w, uint32_t range) {
   hp_walk_close(&w->walk);
   hp_matcher_forget_types(&w->matcher);
   hp_walk_open(&w->walk, &w->matcher);
   const hp_walk *begin = &j->ranges[range].begin;
-  if (!begin->frames) return hp_walk_start(&w->walk, j->top, sample_at(j, range * SAMPLES_PER_RANGE));
-  return hp_walk_copy(&w->walk, begin) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  if (begin->frames) return hp_walk_copy(&w->walk, begin) ? HPAR_OK : HPAR_ERROR_MEMORY;
+  count_steps(j, sample_at(j, range * SAMPLES_PER_RANGE));
+  return hp_walk_start(&w->walk, j->top, sample_at(j, range * SAMPLES_PER_RANGE));
+}
+
+static bool pass(void *context, const hp_subject *subject, bool accepts) {
+  (void)context, (void)subject, (void)accepts;
+  return true;
+}
+
+/* Lets the walk come to a range. The walk in order may go on from its last one, past the ranges of
+ * other threads. */
+static hpar_status go_to(const job *j, walker *w, uint32_t range) {
+  if (w->at == range + 1) return HPAR_OK;
+  if (w != walker_in_order(j) || !w->at || may_begin(j, w, range)) return begin_walk(j, w, range);
+  return hp_walk_on(&w->walk, j->top, sample_at(j, (w->at - 1) * SAMPLES_PER_RANGE),
+                    sample_at(j, range * SAMPLES_PER_RANGE), pass, NULL);
 }
 
 /* Matches a range in steps from one sample to the next. */
@@ -278,13 +324,14 @@ static void match_range(job *j, uint32_t range, walker *w, sink *s, hp_unit_step
   uint32_t sample = range * SAMPLES_PER_RANGE;
   s->matcher = &w->matcher;
   s->status = open_matcher(j, &w->matcher) ? HPAR_OK : HPAR_ERROR_MEMORY;
-  if (!s->status && w->at != range + 1) s->status = begin_walk(j, w, range);
+  if (!s->status) s->status = go_to(j, w, range);
   for (unsigned i = 0; i < SAMPLES_PER_RANGE && sample_at(j, sample) && !s->status; i++, sample++) {
     hp_note_step(steps);
     const hpar_status status = hp_walk_on(&w->walk, j->top, sample_at(j, sample), sample_at(j, sample + 1), visit, s);
     if (status) s->status = status;
   }
   w->at = s->status ? 0 : range + 2;
+  w->budget += j->distance * SAMPLES_PER_RANGE / UNITS_PER_STEP;
 }
 
 /* Matches a range ahead of the calling thread. */
@@ -299,7 +346,7 @@ static void run_range(void *context, size_t unit, unsigned thread, hp_unit_steps
 }
 
 /* Claims a range ahead: the one that the walk has come to, or the middle of the longest row of free
- * ones. */
+ * ones, if the walk may begin there. */
 static bool claim_ahead(job *j, walker *w, size_t *unit) {
   const uint32_t count = j->range_count, front = front_of(j);
   if (w->at && w->at - 1 < count && hp_unit_claim(&j->states[ *unit = w->at - 1])) return true;
@@ -309,7 +356,7 @@ static bool claim_ahead(job *j, walker *w, size_t *unit) {
       if (atomic_load_explicit(&j->states[i], memory_order_relaxed) != HP_UNIT_FREE) begin = i + 1;
       if (i + 1 - begin > length) first = begin, length = i + 1 - begin;
     }
-    if (!length) return false;
+    if (!length || !may_begin(j, w, first + length / 2)) return false;
     if (hp_unit_claim(&j->states[ *unit = first + length / 2])) return true;
   }
 }
@@ -364,7 +411,7 @@ static bool report_range(job *j, const range *r) {
 
 /* Matches until the tree is divided, and then to the next range. */
 static void match_undivided(job *j) {
-  walker *w = &j->walkers[0];
+  walker *w = walker_in_order(j);
   sink s = {.matcher = &w->matcher, .callback = j->report.callback, .context = j->report.context};
   hp_ref at = first_sample(j);
   s.status = open_matcher(j, &w->matcher) ? HPAR_OK : HPAR_ERROR_MEMORY;
@@ -391,7 +438,7 @@ static void match_next(job *j) {
   range *r = &j->ranges[j->report.next];
   sink s = {.callback = j->report.callback, .context = j->report.context};
   if (j->is_callers) s.callback = keep_match, s.context = r;
-  match_range(j, j->report.next, &j->walkers[0], &s, NULL);
+  match_range(j, j->report.next, walker_in_order(j), &s, NULL);
   j->report.status = s.status;
 }
 
@@ -440,8 +487,10 @@ static bool make_ranges(job *j) {
   j->samples.at = hp_allocate(count * SAMPLES_PER_RANGE * sizeof *j->samples.at);
   j->states = hp_allocate_zeroed(count * sizeof *j->states);
   j->steps = hp_allocate_zeroed(count * sizeof *j->steps);
-  j->walkers = hp_allocate_zeroed(j->threads * sizeof *j->walkers);
+  j->walkers = hp_allocate_zeroed((j->threads + 1) * sizeof *j->walkers);
   j->most_ranges = (uint32_t)count;
+  for (unsigned i = 0; j->walkers && i <= j->threads; i++)
+    j->walkers[i].budget = j->extent / (UNITS_PER_STEP * (uint64_t)j->threads);
   return j->ranges && j->samples.at && j->states && j->steps && j->walkers;
 }
 
