@@ -205,8 +205,8 @@ static void check_shapes(void) {
 
 static void yield(void) { sched_yield(); }
 
-/* Threads that take turns at ranges of deep and wide trees step over at most three times the nodes
- * that there are, two a pair: a share of each, the nodes that they match, and one way to a range. */
+/* Threads that take turns at ranges of deep and wide trees step over each node three times at most:
+ * for their shares, for the nodes that they match, and on one way to a range. */
 static void check_steps(void) {
   enum { THREADS = 64 };
   static const char *const selectors[] = {"div s", ":nth-of-type(7n)", "s + div:not(.x)"};
