@@ -115,21 +115,52 @@ static const struct {
     {{{"p", RENAME("i")}, {"p + b", REMOVE}}, "<p>a</p><b></b>", "<i>a</i>", "<i>a</i>"},
 };
 
-static void check_rows(void) {
+/* Names and values in an encoding; NULL: the page declares none. */
+static const struct {
+  const char *encoding;
+  rule_row rule;
+  const char *input, *output, *filtered;
+} encoded[] = {
+    {"utf-8",
+     {"img", REMOVE},
+     "<x\xFF><svg></x\xFE><![CDATA[><img>]]>",
+     "<x\xFF><svg></x\xFE><![CDATA[>]]>",
+     "<x\xFF><svg></x\xFE><![CDATA[>]]>"},
+    {"utf-8", {"[\xEF\xBF\xBD]", UNSET("\xEF\xBF\xBD")}, "<p \xFF \xFE=1 \x81>", "<p>", "<p>"},
+    {"windows-1252",
+     {"[\xC3\xA9]", UNSET("\xC3\xA9")},
+     "<p \xE9=1 \xE9=2 \xC3\xA9=3>",
+     "<p \xC3\xA9=3>",
+     "<p \xC3\xA9=3>"},
+    {NULL, {"b", REMOVE}, "<x\xE8><b></x\xC3\xA8>", "<x\xE8></x\xC3\xA8>", NULL},
+    {NULL,
+     {"b", REMOVE},
+     "<x\xC3\xA8><i \xC3\xA8=\xC3\xA9>",
+     "<x\xC3\xA8><i \xC3\xA8=\xC3\xA9>",
+     "<x\xC3\xA8><i \xC3\xA8=\xC3\xA9>"},
+    {NULL, {"b", REMOVE}, "<x\xE8><i \xE8=&eacute;>", "<x\xE8><i \xE8=&eacute;>", "<x\xE8><i \xE8=&eacute;>"},
+    {NULL, {"b", REMOVE}, "<i \xC3\xA8=&eacute;>", "<i \xC3\xA8=&eacute;>", NULL},
+};
+
+static void check_row(const rule_row *rules, size_t count, const char *encoding, const char *input, const char *output,
+                      const char *filtered) {
   static const size_t most[] = {0, 1, 2, 7};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    rewriting run = {.compiled = compile(rows[i].rules, MAX_RULES)};
-    for (size_t k = 0; k < 8; k++) {
-      hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .filter = k % 2};
-      const char *wanted = k % 2 ? rows[i].filtered : rows[i].output;
-      hpar_status status =
-          rewriting_run(&run, rewriter, &options, rows[i].input, strlen(rows[i].input), most[k / 2], 1 + k);
-      CHECK_EQ(status, wanted ? HPAR_OK : HPAR_ERROR_UNSUPPORTED);
-      if (wanted && !CHECK_BYTES(run.out.bytes, run.out.length, wanted, strlen(wanted)))
-        printf("  input %s\n", rows[i].input);
-    }
-    rewriting_free(&run);
+  rewriting run = {.compiled = compile(rules, count)};
+  for (size_t k = 0; k < 8; k++) {
+    hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = encoding, .filter = k % 2};
+    const char *wanted = k % 2 ? filtered : output;
+    hpar_status status = rewriting_run(&run, rewriter, &options, input, strlen(input), most[k / 2], 1 + k);
+    CHECK_EQ(status, wanted ? HPAR_OK : HPAR_ERROR_UNSUPPORTED);
+    if (wanted && !CHECK_BYTES(run.out.bytes, run.out.length, wanted, strlen(wanted))) printf("  input %s\n", input);
   }
+  rewriting_free(&run);
+}
+
+static void check_rows(void) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    check_row(rows[i].rules, MAX_RULES, "utf-8", rows[i].input, rows[i].output, rows[i].filtered);
+  for (size_t i = 0; i < sizeof encoded / sizeof *encoded; i++)
+    check_row(&encoded[i].rule, 1, encoded[i].encoding, encoded[i].input, encoded[i].output, encoded[i].filtered);
 }
 
 static void check_options(void) {
@@ -146,6 +177,31 @@ static void check_options(void) {
 static hpar_status discard(const char *bytes, size_t length, void *context) {
   (void)bytes, (void)length, (void)context;
   return HPAR_OK;
+}
+
+/* In each encoding, each pair of bytes beyond ASCII before the end of a CDATA section. */
+static void check_sections(void) {
+  static const char *const names[] = {"utf-8", "windows-1252", "gb18030", "big5", "shift_jis", "euc-kr", "euc-jp"};
+  const rule_row row = {"img", REMOVE};
+  buffer page = {0};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    hpar_rules *rules = compile(&row, 1);
+    hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = names[i]};
+    const hpar_options parse_options = {HPAR_OPTIONS_INIT, .encoding = names[i]};
+    for (unsigned pair = 0; pair < 0x4080 && check_failed < 3; pair++) {
+      buffer_clear(&page);
+      buffer_text(&page, "<svg><![CDATA[");
+      if (pair < 0x4000) buffer_byte(&page, (char)(0x80 | pair >> 7));
+      buffer_byte(&page, (char)(0x80 | (pair & 0x7F)));
+      buffer_text(&page, "]]><img>");
+      CHECK_EQ(hpar_rewrite(rewriter, rules, &options, page.bytes, page.length, &stats, discard, NULL), HPAR_OK);
+      CHECK_EQ(hpar_parse(parser, &parse_options, page.bytes, page.length, document, NULL), HPAR_OK);
+      CHECK_EQ(stats.matches, hpar_select_first(document, hpar_document_root(document), "img", NULL) != 0);
+    }
+    hpar_rules_destroy(rules);
+  }
+  buffer_free(&page);
 }
 
 static hpar_status refuse(const char *bytes, size_t length, void *context) {
@@ -203,9 +259,22 @@ static void check_callbacks(void) {
 
 /*** generated documents ***/
 
+/* Bytes that some encodings decode to the same character, and others do not. */
+static const hpar_string odd_bytes[] = {{"\xFF", 1},     {"\xFE", 1},         {"\xEF\xBF\xBD", 3},     {"\0", 1},
+                                        {"\xE8", 1},     {"\xE9", 1},         {"\xC3\xA8", 2},         {"\xC3\xA9", 2},
+                                        {"\x81\x41", 2}, {"\x81\x61", 2},     {"\x81\x30\x81", 3},     {"\x81", 1},
+                                        {"\xB1", 1},     {"\x85\x81", 2},     {"\x81\x30\x81\x30", 4}, {"\x87", 1},
+                                        {"\xF0\x40", 2}, {"\xE9\x81\x5D", 3}, {"\x8F\xA1\x81", 3},     {"\xA0", 1}};
+
+static void write_odd(random_state *random, buffer *to) {
+  const hpar_string bytes = RANDOM_OF(random, odd_bytes);
+  buffer_add(to, bytes.bytes, bytes.length);
+}
+
 static const rule_row choices[] = {
     {"[onx]", UNSET("onx")},
     {"[onx]", REMOVE},
+    {"[\xC3\xA9]", UNSET("\xC3\xA9")},
     {"img", REMOVE},
     {"i", UNWRAP},
     {"svg", UNWRAP},
@@ -258,8 +327,14 @@ static void write_tag(random_state *random, buffer *to, int depth) {
                                       "html"};
   buffer_format(to, "<%s", RANDOM_OF(random, names));
   while (random_chance(random, 40)) {
-    switch (random_below(random, 6)) {
+    switch (random_below(random, 7)) {
       case 0: buffer_text(to, " onx=1"); break;
+      case 3:
+        buffer_text(to, " ");
+        write_odd(random, to);
+        buffer_text(to, "=");
+        write_odd(random, to);
+        break;
       case 1: buffer_text(to, " encoding=text/html"); break;
       case 2: buffer_text(to, " size=1"); break;
       default: {
@@ -273,6 +348,37 @@ static void write_tag(random_state *random, buffer *to, int depth) {
   buffer_text(to, random_chance(random, 8) ? "/>" : ">");
 }
 
+/* Writes formatting elements whose attributes the parser may find equal, or elements whose names it
+ * may; and then a section whose bytes are tags if an end tag before it leaves SVG. */
+static void write_odd_elements(random_state *random, buffer *to) {
+  static const char *const parts[] = {"a", "&eacute;", "&#xFFFD;", "1"};
+  const bool is_list = random_chance(random, 60);
+  hpar_string some[2] = {RANDOM_OF(random, odd_bytes), RANDOM_OF(random, odd_bytes)};
+  const size_t count = is_list ? 4 : 1;
+  for (size_t i = 0; i < count; i++) {
+    buffer_text(to, is_list ? "<b" : "<x");
+    for (size_t n = random_below(random, 3) + !is_list; n; n--) {
+      const hpar_string bytes = some[random_below(random, 2)];
+      if (is_list) buffer_text(to, " ");
+      buffer_add(to, bytes.bytes, bytes.length);
+      if (is_list && random_chance(random, 60)) {
+        buffer_text(to, "=");
+        if (random_chance(random, 50)) buffer_text(to, RANDOM_OF(random, parts));
+        if (random_chance(random, 50)) write_odd(random, to);
+      }
+    }
+    buffer_text(to, ">");
+  }
+  if (is_list) buffer_text(to, "</b></b></b><div>");
+  buffer_text(to, is_list ? "<svg></b>" : "<svg></x");
+  for (size_t n = random_below(random, 3) + 1; n && !is_list; n--)
+    buffer_add(to, some[n % 2].bytes, some[n % 2].length);
+  buffer_text(to, is_list ? "<![CDATA[" : "><![CDATA[");
+  if (random_chance(random, 50)) write_odd(random, to);
+  if (random_chance(random, 50)) buffer_text(to, random_chance(random, 50) ? "]]><img onx>" : "><img onx>]]>");
+  if (random_chance(random, 50)) buffer_text(to, "><img title=\"]]><img onx>\">");
+}
+
 static void write_document(random_state *random, buffer *to) {
   static const char *const ends[] = {"</p>",   "</svg>", "</style>",  "</title>", "</textarea>", "</table>",
                                      "</b>",   "</i>",   "</select>", "</math>",  "</noscript>", "</template>",
@@ -281,9 +387,12 @@ static void write_document(random_state *random, buffer *to) {
                                       "<!--", "-->", "<![CDATA[", "]]>",      "</",   "i onx=1>"};
   buffer_clear(to);
   for (size_t n = 3 + random_below(random, 25); n; n--) {
-    switch (random_below(random, 5)) {
-      case 0: buffer_text(to, RANDOM_OF(random, ends)); break;
-      case 1: buffer_text(to, RANDOM_OF(random, texts)); break;
+    switch (random_below(random, 11)) {
+      case 0:
+      case 1: buffer_text(to, RANDOM_OF(random, ends)); break;
+      case 2:
+      case 3: buffer_text(to, RANDOM_OF(random, texts)); break;
+      case 4: write_odd_elements(random, to); break;
       default: write_tag(random, to, 0);
     }
   }
@@ -304,7 +413,8 @@ static const char *find_remains(hpar_node top, const rule_row *rules, size_t cou
       const hpar_action *a = &rules[i].action;
       bool removes = a->unit == HPAR_UNIT_ELEMENT && (a->kind == HPAR_ACTION_REMOVE || a->kind == HPAR_ACTION_UNWRAP);
       if (*rules[i].selector == '[') {
-        if (hpar_node_attribute_value(document, node, "onx").bytes) return "an attribute remains";
+        const char *attribute = a->name ? a->name : "onx";
+        if (hpar_node_attribute_value(document, node, attribute).bytes) return "an attribute remains";
       } else if (removes && is_named(name, rules[i].selector)) {
         return "an element remains";
       }
@@ -319,7 +429,7 @@ static const char *find_remains(hpar_node top, const rule_row *rules, size_t cou
 /* Parses the output. */
 static const char *find_remains_in(const rewriting *run, const hpar_rewrite_options *options, const rule_row *rules,
                                    size_t count) {
-  hpar_options parse_options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = !options->no_scripting,
+  hpar_options parse_options = {HPAR_OPTIONS_INIT, .encoding = options->encoding, .scripting = !options->no_scripting,
                                 .fragment = options->fragment, .source_offsets = true};
   const char *bytes = run->out.length ? run->out.bytes : "";
   CHECK_EQ(hpar_parse(parser, &parse_options, bytes, run->out.length, document, NULL), HPAR_OK);
@@ -327,11 +437,11 @@ static const char *find_remains_in(const rewriting *run, const hpar_rewrite_opti
 }
 
 /* Returns true if a tag of a filtered fragment adds an attribute to the html or body of a page. */
-static bool adds_to_page(const rewriting *run, const rule_row *rules, size_t count) {
-  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .scripting = true};
+static bool adds_to_page(const rewriting *run, const char *encoding, const rule_row *rules, size_t count) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = encoding, .scripting = true};
   buffer page = {0};
   bool adds = false, unsets = false;
-  for (size_t i = 0; i < count; i++) unsets |= *rules[i].selector == '[';
+  for (size_t i = 0; i < count; i++) unsets |= !strcmp(rules[i].selector, "[onx]");
   buffer_text(&page, "<!DOCTYPE html><body>");
   buffer_add(&page, run->out.length ? run->out.bytes : "", run->out.length);
   CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, NULL), HPAR_OK);
@@ -342,6 +452,7 @@ static bool adds_to_page(const rewriting *run, const rule_row *rules, size_t cou
 }
 
 static void check_document(uint64_t seed, const buffer *page) {
+  static const char *const encodings[] = {"utf-8", "windows-1252", "gb18030", "big5", "shift_jis", "euc-kr", "euc-jp"};
   random_state random = {seed * 31};
   rule_row rules[MAX_RULES];
   const size_t count = 1 + random_below(&random, MAX_RULES);
@@ -350,6 +461,8 @@ static void check_document(uint64_t seed, const buffer *page) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8",
                                   .no_scripting = random_chance(&random, 30)};
   if (!options.no_scripting && random_chance(&random, 30)) options.fragment = "div";
+  if (random_chance(&random, 60)) options.encoding = RANDOM_OF(&random, encodings);
+  if (seed % 4 && random_chance(&random, 10)) options.encoding = NULL;
   CHECK_EQ(rewriting_run(&run, rewriter, &options, page->bytes, page->length, 0, 0), HPAR_OK);
   unsafe += find_remains_in(&run, &options, rules, count) != NULL;
   options.filter = true;
@@ -359,9 +472,10 @@ static void check_document(uint64_t seed, const buffer *page) {
   CHECK(status == HPAR_OK || status == HPAR_ERROR_UNSUPPORTED);
   /* a refused output is a beginning without what the rules remove, too */
   const char *wrong = find_remains_in(&run, &options, rules, count);
-  if (!wrong && options.fragment && adds_to_page(&run, rules, count)) wrong = "an attribute reaches the page around";
+  if (!wrong && options.fragment && adds_to_page(&run, options.encoding, rules, count))
+    wrong = "an attribute reaches the page around";
   if (!CHECK(!wrong)) {
-    printf("  document %llu: %s\n", (unsigned long long)seed, wrong);
+    printf("  document %llu, %s: %s\n", (unsigned long long)seed, options.encoding ? options.encoding : "-", wrong);
     for (size_t i = 0; i < count; i++) printf("  rule %s, action %d\n", rules[i].selector, rules[i].action.kind);
     printf("  input:  %.*s\n  output: %.*s\n", (int)page->length, page->bytes, (int)run.out.length, run.out.bytes);
   }
@@ -405,6 +519,7 @@ int main(void) {
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
   check_rows();
+  check_sections();
   check_options();
   check_reasons();
   check_callbacks();

@@ -119,7 +119,7 @@ static hp_attribute_edit *find_edit(const hp_element *e, const char *name, size_
 
 hpar_string hp_element_tag_value(const hp_element *e, hpar_string name) {
   const hp_spans *spans = spans_of(e);
-  const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length) : NULL;
+  const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length, &e->rewriter->scratch) : NULL;
   reading got = {.rewriter = e->rewriter, .span = span};
   if (!span) return (hpar_string){NULL, 0};
   read_span(&got);
@@ -197,10 +197,8 @@ static void unset_duplicates(hp_element *e, uint32_t first, const char *name, si
   const hp_spans *spans = spans_of(e);
   for (uint32_t i = first + 1; i < spans->count; i++) {
     const hp_span *span = &spans->items[i];
-    if (!span->is_duplicate || span->name_end - span->name != length ||
-        !hp_ascii_equal(spans->tag + span->name, name, length))
-      continue;
-    add_edit(e, i, name, length);
+    if (span->is_duplicate && hp_span_is_named(spans, span, name, length, &e->rewriter->scratch))
+      add_edit(e, i, name, length);
   }
 }
 
@@ -268,7 +266,7 @@ static void note_setting(const setting *s) {
   hp_attribute_edit *edit = find_edit(e, name, s->name_length);
   if (!edit) {
     const hp_spans *spans = spans_of(e);
-    const hp_span *span = spans ? hp_spans_find(spans, name, s->name_length) : NULL;
+    const hp_span *span = spans ? hp_spans_find(spans, name, s->name_length, &e->rewriter->scratch) : NULL;
     if (s->unsets && !span) return;
     edit = add_edit(e, span ? (uint32_t)(span - spans->items) : UINT32_MAX, name, s->name_length);
   }

@@ -432,11 +432,11 @@ static void set_attribute(hpar_rewriter *r, const hp_rule *rule) {
   r->running.states[rule - r->rules->rules].matches++;
   if (r->edits.mute_depth) return;
   const char *text = rule->setting; /* ` name="value"` */
-  const hp_span *span = hp_spans_find(s, text + 1, rule->name_length);
+  const hp_span *span = hp_spans_find(s, text + 1, rule->name_length, &r->scratch);
   if (!span) {
     uint32_t known = s->count;
     hp_spans_complete(s, &r->scratch);
-    if (s->count > known) span = hp_spans_find(s, text + 1, rule->name_length);
+    if (s->count > known) span = hp_spans_find(s, text + 1, rule->name_length, &r->scratch);
   }
   uint32_t length = rule->setting_length, place, skipped = 0;
   if (!span) {
@@ -509,9 +509,9 @@ const hp_attributes *hp_rewriter_attributes(hpar_rewriter *r, uint8_t ns) {
 //§ changing-the-encoding-while-parsing
 static void read_meta(hpar_rewriter *r) {
   const hp_encoding *named = NULL;
-  const hp_span *charset = hp_spans_find(&r->token.spans, "charset", 7);
-  const hp_span *pragma = hp_spans_find(&r->token.spans, "http-equiv", 10),
-                *content = hp_spans_find(&r->token.spans, "content", 7);
+  const hp_span *charset = hp_spans_find(&r->token.spans, "charset", 7, &r->scratch);
+  const hp_span *pragma = hp_spans_find(&r->token.spans, "http-equiv", 10, &r->scratch),
+                *content = hp_spans_find(&r->token.spans, "content", 7, &r->scratch);
   if (charset) {
     hp_name value = hp_span_value(&r->token.spans, charset, &hp_utf8, &r->scratch);
     named = hp_encoding_for_label(value.bytes, value.length);

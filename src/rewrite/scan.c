@@ -342,7 +342,7 @@ static hp_scan_event begin_markup(hp_scanner *s, const char *at) {
     if (!s->takes_cdata || !s->takes_cdata(s->cdata_context))
       return begin_declaration(s, at, HP_SCAN_IN_DECLARATION, 2);
     s->state = HP_SCAN_IN_SECTION;
-    s->after_lead = false;
+    s->lead = 0;
     return emit(s, HP_SCAN_MARKER, at, at + 9);
   }
   bool undecided = common(s, at, "<!--", 4) == left || common(s, at, "<!doctype", 9) == left ||
@@ -378,22 +378,20 @@ static hp_scan_event scan_section(hp_scanner *s) {
   const char *from = s->at, *at = from;
   unsigned brackets = 0;
   for (; at < s->end; at++) {
-    if (s->after_lead) {
-      s->after_lead = false;
-      brackets = 0;
-      if ((unsigned char)*at >= 0x40) continue;
-    }
-    if (*at == ']') {
+    const unsigned char lead = s->lead, byte = (unsigned char)*at;
+    s->lead = 0;
+    if (lead && (byte >= 0x80 || (byte == ']' && hp_encoding_takes_bracket(s->wide, lead)))) continue;
+    if (byte == ']') {
       if (brackets < 2) brackets++;
       continue;
     }
-    if (*at == '>' && brackets == 2) {
+    if (byte == '>' && brackets == 2) {
       if (at - 2 > from) return emit(s, HP_SCAN_TEXT, from, at - 2);
       s->state = HP_SCAN_IN_TEXT;
       return emit(s, HP_SCAN_MARKER, from, at + 1);
     }
     brackets = 0;
-    s->after_lead = s->has_wide_trails && (unsigned char)*at > 0x80 && (unsigned char)*at < 0xFF;
+    if (byte >= 0x80 && s->wide && hp_encoding_is_lead(s->wide, byte)) s->lead = byte;
   }
   if (!s->last) at -= brackets;
   return at == from ? HP_SCAN_NEEDS_INPUT : emit(s, HP_SCAN_TEXT, from, at);
@@ -474,14 +472,28 @@ static HP_INLINE const char *find_quote(const char *p, const char *end, const ch
   return memchr(p, quote, (size_t)(end - p));
 }
 
+/* Returns true if one of the 16 bytes is beyond ASCII. */
+static HP_INLINE bool has_high(const char *at) {
+#if defined(__SSE2__)
+  return _mm_movemask_epi8(sixteen(at)) != 0;
+#else
+  return !hp_is_ascii(at, 16);
+#endif
+}
+
+static __attribute__((noinline, cold)) uint8_t find_bit(const char *name, size_t length) {
+  return !hp_is_ascii(name, length) || memchr(name, 0, length) ? HP_ODD_NAME_BIT : hp_attribute_bit(name, length);
+}
+
 /* Reads the attribute that begins at `name`, by the states of the standard. Returns its end.
  * Requires: `name` is neither white, "/" nor ">". */
 static HP_INLINE const char *read_span(hp_span *span, const char *tag, const char *name, const char *end,
                                        const char *readable) {
-  bool is_short = (unsigned char)*name > ' ';
+  bool is_short = (signed char)*name > ' ';
   const char *name_end = find_name_end(name + 1, readable, &is_short), *value = name_end, *stop;
   const uint32_t from = (uint32_t)(name - tag), to = (uint32_t)(name_end - tag);
-  const uint8_t bit = hp_attribute_bit(name, to - from);
+  uint8_t bit = hp_attribute_bit(name, to - from);
+  if (!is_short || has_high(name + 1)) bit = find_bit(name, to - from);
   while (hp_ascii_is_white(*value)) value++;
   if (*value != '=') {
     *span = (hp_span){from, to, 0, 0, to, 0, bit, is_short, false, false};
@@ -503,27 +515,34 @@ static HP_INLINE const char *read_span(hp_span *span, const char *tag, const cha
   return stop;
 }
 
-static bool same_name(const hp_spans *s, const hp_span *a, const hp_span *b) {
-  uint32_t length = a->name_end - a->name;
-  return b->name_end - b->name == length && hp_ascii_equal(s->tag + a->name, s->tag + b->name, length);
+static uint64_t hash_name(hp_name name) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (uint32_t i = 0; i < name.length; i++)
+    hash = (hash ^ (unsigned char)hp_ascii_lower(name.bytes[i])) * UINT64_C(0x100000001b3);
+  return hash ^ hash >> 31;
 }
 
-static uint64_t hash_name(const hp_spans *s, const hp_span *a) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (uint32_t i = a->name; i < a->name_end; i++)
-    hash = (hash ^ (unsigned char)hp_ascii_lower(s->tag[i])) * UINT64_C(0x100000001b3);
-  return hash ^ hash >> 31;
+static bool same_name(hp_name a, hp_name b) {
+  return a.length == b.length && hp_ascii_equal(a.bytes, b.bytes, a.length);
+}
+
+/* Returns the name, in any case. */
+static hp_name decoded_name(const hp_spans *s, const hp_span *span, hp_scratch *scratch) {
+  if (span->name_bit == HP_ODD_NAME_BIT) return hp_span_name(s, span, scratch);
+  return (hp_name){s->tag + span->name, span->name_end - span->name};
 }
 
 uint32_t *hp_spans_find_first(const hp_spans *s, hp_scratch *scratch) {
   uint32_t *first = hp_scratch_take(scratch, (s->count + 1) * sizeof *first);
+  hp_name *names = hp_scratch_take(scratch, (s->count + 1) * sizeof *names);
   size_t slots = 32;
   while (slots < 2 * (size_t)s->count) slots *= 2;
   uint32_t *table = hp_scratch_take(scratch, slots * sizeof *table);
   memset(table, 0, slots * sizeof *table);
   for (uint32_t i = 0; i < s->count; i++) {
-    size_t slot = hash_name(s, &s->items[i]) & (slots - 1);
-    while (table[slot] && !same_name(s, &s->items[table[slot] - 1], &s->items[i])) slot = (slot + 1) & (slots - 1);
+    names[i] = decoded_name(s, &s->items[i], scratch);
+    size_t slot = hash_name(names[i]) & (slots - 1);
+    while (table[slot] && !same_name(names[table[slot] - 1], names[i])) slot = (slot + 1) & (slots - 1);
     if (!table[slot]) table[slot] = i + 1;
     first[i] = table[slot] - 1;
   }
@@ -533,18 +552,21 @@ uint32_t *hp_spans_find_first(const hp_spans *s, hp_scratch *scratch) {
 /* Marks the duplicates in linear time. */
 static void mark_duplicates(hp_spans *s, hp_scratch *scratch) {
   enum { FEW = 12 };
-  if (s->count <= FEW) {
+  if (s->count <= FEW && !(s->names >> HP_ODD_NAME_BIT & 1)) {
     for (uint32_t i = 1; i < s->count; i++)
       for (uint32_t j = 0; j < i && !s->items[i].is_duplicate; j++)
-        s->items[i].is_duplicate = same_name(s, &s->items[i], &s->items[j]);
+        s->items[i].is_duplicate =
+            same_name(decoded_name(s, &s->items[i], scratch), decoded_name(s, &s->items[j], scratch));
     return;
   }
   const uint32_t *first = hp_spans_find_first(s, scratch);
   for (uint32_t i = 0; i < s->count; i++) s->items[i].is_duplicate = first[i] != i;
 }
 
-void hp_spans_begin(hp_spans *s, const char *tag, const char *end, uint32_t name_end, const char *readable) {
+void hp_spans_begin(hp_spans *s, const char *tag, const char *end, uint32_t name_end, const char *readable,
+                    const hp_encoding *encoding) {
   s->tag = tag;
+  s->encoding = encoding;
   s->count = 0;
   s->name_end = name_end;
   s->names = 0;
@@ -588,11 +610,21 @@ bool hp_spans_next(hp_spans *s, hp_scratch *scratch) {
   return bit != 0;
 }
 
-hp_span *hp_spans_find(const hp_spans *s, const char *name, size_t length) {
-  for (uint32_t i = 0; i < s->count; i++) {
-    const hp_span *a = &s->items[i];
-    if (a->name_end - a->name == length && hp_ascii_equal(s->tag + a->name, name, length)) return &s->items[i];
-  }
+static HP_INLINE bool is_named(const hp_spans *s, const hp_span *span, const char *name, size_t length,
+                               hp_scratch *scratch) {
+  /* no encoding decodes bytes beyond ASCII to ASCII alone */
+  if (__builtin_expect(span->name_bit == HP_ODD_NAME_BIT, 0) && !hp_is_ascii(name, length))
+    return same_name(hp_span_name(s, span, scratch), (hp_name){name, (uint32_t)length});
+  return span->name_end - span->name == length && hp_ascii_equal(s->tag + span->name, name, length);
+}
+
+bool hp_span_is_named(const hp_spans *s, const hp_span *span, const char *name, size_t length, hp_scratch *scratch) {
+  return is_named(s, span, name, length, scratch);
+}
+
+hp_span *hp_spans_find(const hp_spans *s, const char *name, size_t length, hp_scratch *scratch) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (is_named(s, &s->items[i], name, length, scratch)) return &s->items[i];
   return NULL;
 }
 
@@ -605,7 +637,8 @@ static hpar_status copy_piece(const char *text, size_t length, void *context) {
   return HPAR_OK;
 }
 
-/* Converts bytes to UTF-8. */
+/* Converts bytes to UTF-8, as if a delimiter followed: after an incomplete sequence of GB18030 it
+ * gives back digits. */
 static hp_name to_utf8(const char *from, size_t length, const hp_encoding *encoding, hp_scratch *scratch) {
   hp_name same = {from, (uint32_t)length};
   if (hp_is_ascii(from, length)) return same;
@@ -614,14 +647,13 @@ static hp_name to_utf8(const char *from, size_t length, const hp_encoding *encod
   hp_decoder *decoder;
   hpar_status status = hp_decoder_create(&decoder, encoding);
   if (status != HPAR_OK) hp_unwind_now(scratch->unwind, status);
-  /* A byte order mark here is a character. */
+  /* After the first space, a byte order mark is a character. */
   status = hp_decoder_run(decoder, " ", 1, false, copy_piece, &end);
-  end = to;
-  if (status == HPAR_OK) status = hp_decoder_run(decoder, from, length, true, copy_piece, &end);
+  if (status == HPAR_OK) status = hp_decoder_run(decoder, from, length, false, copy_piece, &end);
+  if (status == HPAR_OK) status = hp_decoder_run(decoder, " ", 1, true, copy_piece, &end);
   hp_decoder_destroy(decoder);
   if (status != HPAR_OK) hp_unwind_now(scratch->unwind, status);
-  size_t shift = to < end && *to == ' ' && *from != ' ' ? 1 : 0;
-  return (hp_name){to + shift, (uint32_t)((size_t)(end - to) - shift)};
+  return (hp_name){to + 1, (uint32_t)(end - to - 2)};
 }
 
 hp_name hp_decode_span(const char *from, size_t length, hp_references references, const hp_encoding *encoding,
@@ -656,10 +688,16 @@ hp_name hp_decode_span(const char *from, size_t length, hp_references references
   return (hp_name){start, (uint32_t)(to - start)};
 }
 
+static const hp_encoding *known_encoding(const hp_encoding *encoding, const char *from, const char *to) {
+  if (encoding) return encoding;
+  return hp_scan()->invalid_utf8(from, to) == to ? &hp_utf8 : &hp_windows1252;
+}
+
 hp_name hp_lower_name(const char *from, size_t length, const hp_encoding *encoding, hp_scratch *scratch) {
   size_t i = 0;
   while (i < length && (unsigned char)from[i] < 0x80 && from[i] && (unsigned char)(from[i] - 'A') >= 26) i++;
   if (i == length) return (hp_name){from, (uint32_t)length};
+  encoding = known_encoding(encoding, from, from + length);
   hp_name text = hp_decode_span(from, length, HP_REFERENCES_NONE, encoding, scratch);
   char *to = hp_scratch_take(scratch, text.length + 1);
   for (i = 0; i < text.length; i++) to[i] = hp_ascii_lower(text.bytes[i]);
@@ -667,12 +705,12 @@ hp_name hp_lower_name(const char *from, size_t length, const hp_encoding *encodi
 }
 
 hp_name hp_span_name(const hp_spans *s, const hp_span *span, hp_scratch *scratch) {
-  return hp_lower_name(s->tag + span->name, span->name_end - span->name, &hp_utf8, scratch);
+  return hp_lower_name(s->tag + span->name, span->name_end - span->name, s->encoding, scratch);
 }
 
 hp_name hp_span_value(const hp_spans *s, const hp_span *span, const hp_encoding *encoding, hp_scratch *scratch) {
   if (!span->has_value) return (hp_name){"", 0};
   const char *from = s->tag + span->value, *to = s->tag + span->value_end;
-  if (!encoding) encoding = hp_scan()->invalid_utf8(from, to) == to ? &hp_utf8 : &hp_windows1252;
+  encoding = known_encoding(encoding, from, to);
   return hp_decode_span(from, (size_t)(to - from), HP_REFERENCES_ATTRIBUTE, encoding, scratch);
 }

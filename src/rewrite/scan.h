@@ -61,8 +61,7 @@ typedef struct hp_scanner {
   bool last;                    /* the window ends with the input */
   uint8_t state, tag_state;     /* hp_scan_state; of scan.c */
   uint8_t script, dashes;       /* of a script's text */
-  bool after_lead;              /* of a two-byte character in a CDATA section */
-  bool has_wide_trails;         /* the second byte of a character may be "]" */
+  unsigned char lead;           /* of two bytes in a CDATA section; 0: none */
   bool is_end_tag, self_closing;
   bool ends_raw_text; /* the current end tag, at its "<" */
   hp_scan_captures captures;
@@ -71,6 +70,7 @@ typedef struct hp_scanner {
   hp_text_state content;              /* of the text; the owner sets it after a tag */
   hp_atom raw_name;                   /* of raw text; HP_NO_ATOM: it has no end tag */
   hp_scan_places event;               /* the last one */
+  const hp_encoding *wide;            /* the second byte of its characters may be "]"; or NULL */
   bool (*takes_cdata)(void *context); /* "<![CDATA[" begins a section here */
   void *cdata_context;
   const hp_scan_kernels *kernels;
@@ -120,14 +120,15 @@ typedef struct hp_span {
   uint32_t value, value_end; /* without quotes; both 0 if there is no "=" */
   uint32_t end;              /* of the attribute, with its quotes */
   char quote;                /* 0: none */
-  uint8_t name_bit;          /* of hp_attribute_bit */
-  bool is_short;             /* the name has at most 16 bytes, without controls */
+  uint8_t name_bit;          /* of hp_attribute_bit, or HP_ODD_NAME_BIT */
+  bool is_short;             /* the name has at most 16 bytes, no controls, the first in ASCII */
   bool has_value : 1;
   bool is_duplicate : 1; /* the standard drops it */
 } hp_span;
 
 typedef struct hp_spans {
-  const char *tag; /* its "<" */
+  const char *tag;             /* its "<" */
+  const hp_encoding *encoding; /* of names; NULL: the page has declared none so far */
   hp_span *items;
   uint32_t count, capacity;
   uint32_t name_end; /* of the tag's name */
@@ -135,21 +136,28 @@ typedef struct hp_spans {
   const char *at, *end, *readable;
 } hp_spans;
 
+/* The bit of all names with NUL or bytes beyond ASCII, which must be decoded to be compared. Other
+ * names may have it, too. */
+enum { HP_ODD_NAME_BIT = 63 };
+
 /* Returns the number of the bit of an attribute's name. The case of the name has no effect. */
 static inline uint8_t hp_attribute_bit(const char *name, size_t length) {
   return ((((unsigned char)*name | 0x20u) * 5 + length) & 63);
 }
 
-/* Begins to read the attributes of the complete tag [tag, end), whose name ends at `name_end`. The
- * bytes before `readable` may be read. */
-void hp_spans_begin(hp_spans *spans, const char *tag, const char *end, uint32_t name_end, const char *readable);
+/* Begins to read, in `encoding`, the attributes of the complete tag [tag, end), whose name ends at
+ * `name_end`. The bytes before `readable` may be read. */
+void hp_spans_begin(hp_spans *spans, const char *tag, const char *end, uint32_t name_end, const char *readable,
+                    const hp_encoding *encoding);
 /* Reads one more attribute, or all. Returns false at the end of the tag. */
 bool hp_spans_next(hp_spans *spans, hp_scratch *scratch);
 /* Reads the attributes that are not read. */
 void hp_spans_complete(hp_spans *spans, hp_scratch *scratch);
 
+/* Returns whether the attribute has this name, which is in lower case. */
+bool hp_span_is_named(const hp_spans *spans, const hp_span *span, const char *name, size_t length, hp_scratch *scratch);
 /* Returns the first attribute of this name in lower case among those that are read, or NULL. */
-hp_span *hp_spans_find(const hp_spans *spans, const char *name, size_t length);
+hp_span *hp_spans_find(const hp_spans *spans, const char *name, size_t length, hp_scratch *scratch);
 
 /* Returns for each attribute the index of the first one with its name, in linear time. */
 uint32_t *hp_spans_find_first(const hp_spans *spans, hp_scratch *scratch);
@@ -157,11 +165,12 @@ uint32_t *hp_spans_find_first(const hp_spans *spans, hp_scratch *scratch);
 /* Returns the name in lower case, with U+FFFD for NUL. */
 hp_name hp_span_name(const hp_spans *spans, const hp_span *span, hp_scratch *scratch);
 /* Returns the value in UTF-8, with character references replaced and newlines normalised. NULL as
- * `encoding`: the page has declared none so far. Then the value is UTF-8 if it can be, and else
- * windows-1252, in which the parser reads a page that is not valid UTF-8. */
+ * `encoding`: the page has declared none so far. Then a value or name is UTF-8 if it can be, and
+ * else windows-1252, in which the parser reads a page that is not valid UTF-8. */
 hp_name hp_span_value(const hp_spans *spans, const hp_span *span, const hp_encoding *encoding, hp_scratch *scratch);
 
-/* Returns text in UTF-8. `references`: replaces character references, as in an attribute or not. */
+/* Returns text in UTF-8, decoded as if a delimiter followed. `references`: replaces character
+ * references, as in an attribute or not. */
 typedef enum hp_references { HP_REFERENCES_NONE, HP_REFERENCES_TEXT, HP_REFERENCES_ATTRIBUTE } hp_references;
 hp_name hp_decode_span(const char *from, size_t length, hp_references references, const hp_encoding *encoding,
                        hp_scratch *scratch);

@@ -312,7 +312,8 @@ typedef enum hp_text_place {
 /* The state of the scanner at the beginning of a piece of a text. */
 typedef struct hp_piece_state {
   uint8_t script, dashes; /* `dashes`: brackets in a section */
-  bool in_section : 1, after_lead : 1;
+  bool in_section;
+  unsigned char lead;
 } hp_piece_state;
 
 /* The text here: rules see it in pieces, or whole when it ends. */
@@ -345,6 +346,7 @@ typedef struct hp_rewriter_calls {
 typedef struct hp_input_encoding {
   const hp_encoding *used; /* NULL: unknown */
   bool is_certain;
+  uint8_t undeclared;  /* of tokens.c: what names and values have, while `used` is NULL */
   hp_decoder *decoder; /* of UTF-16 */
 } hp_input_encoding;
 
@@ -475,15 +477,11 @@ const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *rewriter);
 static inline const hp_encoding *hp_rewriter_target(const hpar_rewriter *r) {
   return r->encoding.is_certain ? r->encoding.used : NULL;
 }
-/* Returns true if the second byte of a character may be "]". */
-static inline bool hp_has_wide_trails(const hp_encoding *e) {
-  return e->kind == HP_ENCODING_GB18030 || e->kind == HP_ENCODING_BIG5 || e->kind == HP_ENCODING_SHIFT_JIS;
-}
 /* Sets the encoding of the input that follows; NULL: unknown. */
 static inline void hp_rewriter_use_encoding(hpar_rewriter *r, const hp_encoding *encoding, bool is_certain) {
   r->encoding.used = encoding;
   r->encoding.is_certain = is_certain;
-  r->scanner.has_wide_trails = encoding && hp_has_wide_trails(encoding);
+  r->scanner.wide = encoding && hp_encoding_has_bracket_trails(encoding) ? encoding : NULL;
 }
 static inline bool hp_rewriter_writes_utf8(const hpar_rewriter *r) {
   return r->encoding.is_certain && r->encoding.used->kind == HP_ENCODING_UTF8;

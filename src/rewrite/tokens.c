@@ -351,12 +351,40 @@ static hp_atom find_short_name(const hp_scanner *s) {
   return n == s->event.to - s->event.from ? hp_short_name_atom(s->event.from, n) : HP_NO_ATOM;
 }
 
+static size_t count_high(const char *at, size_t length) {
+  size_t count = 0;
+  for (size_t i = 0; i < length; i++) count += (unsigned char)at[i] >= 0x80;
+  return count;
+}
+
+/* Takes bytes into account that mean this text in a page that has declared no encoding. The page is
+ * UTF-8 or windows-1252, and in both, names and values are equal if their bytes are. But the
+ * confirmer must know the encoding to compare UTF-8 with other bytes, or with references. */
+static __attribute__((noinline, cold)) void note_undeclared(hpar_rewriter *r, const char *bytes, size_t length,
+                                                            hp_name text) {
+  enum { UTF8 = 1, OTHER = 2, REPLACED = 4 };
+  const size_t high = count_high(bytes, length);
+  if (hp_scan()->invalid_utf8(bytes, bytes + length) < bytes + length)
+    r->encoding.undeclared |= OTHER;
+  else
+    r->encoding.undeclared |= (high ? UTF8 : 0) | (count_high(text.bytes, text.length) > high ? REPLACED : 0);
+  if (!(r->encoding.undeclared & UTF8) || r->encoding.undeclared == UTF8) return;
+  hp_edits_mark(&r->edits, r->scanner.token_start); /* the output ends before the tag */
+  hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "`filter` must know the encoding to compare names of this page");
+}
+
+static inline void confirm_bytes(hpar_rewriter *r, const char *bytes, size_t length, hp_name text) {
+  if (!r->encoding.used && r->running.confirms && !hp_is_ascii(text.bytes, text.length))
+    note_undeclared(r, bytes, length, text);
+}
+
 static hp_atom read_name(hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
   size_t length = (size_t)(s->event.to - s->event.from);
   hp_atom atom = find_short_name(s);
   if (atom) return atom;
-  hp_name name = hp_lower_name(s->event.from, length, hp_rewriter_encoding(r), &r->scratch);
+  hp_name name = hp_lower_name(s->event.from, length, r->encoding.used, &r->scratch);
+  confirm_bytes(r, s->event.from, length, name);
   return s->is_end_tag ? hp_names_find(&r->names, name.bytes, name.length)
                        : hp_names_add(&r->names, name.bytes, name.length);
 }
@@ -381,6 +409,8 @@ static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
     if (span->is_duplicate) continue;
     hp_name name = hp_span_name(&r->token.spans, span, &r->scratch);
     hp_name value = hp_span_value(&r->token.spans, span, r->encoding.used, &r->scratch);
+    confirm_bytes(r, r->token.spans.tag + span->name, span->name_end - span->name, name);
+    confirm_bytes(r, r->token.spans.tag + span->value, span->value_end - span->value, value);
     sums[0] += hp_hash_bytes(hp_hash_bytes(key, name.bytes, name.length), value.bytes, value.length);
     sums[1] += hp_hash_bytes(hp_hash_bytes(~key, value.bytes, value.length), name.bytes, name.length);
     tag->has_attributes = true;
@@ -389,7 +419,7 @@ static void hash_attributes(hpar_rewriter *r, hp_outline_tag *tag) {
 }
 
 static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
-  const hp_span *span = hp_spans_find(&r->token.spans, name, strlen(name));
+  const hp_span *span = hp_spans_find(&r->token.spans, name, strlen(name), &r->scratch);
   if (!span) return false;
   hp_name value = hp_span_value(&r->token.spans, span, r->encoding.used, &r->scratch);
   return value.length == strlen(wanted) && hp_ascii_equal(value.bytes, wanted, value.length);
@@ -397,7 +427,8 @@ static bool has_value(hpar_rewriter *r, const char *name, const char *wanted) {
 
 static void read_attributes(hpar_rewriter *r) {
   hp_outline_tag *tag = &r->token.tag;
-  hp_spans_begin(&r->token.spans, r->scanner.event.from, r->scanner.event.to, 1 + r->token.name_length, r->scanner.end);
+  hp_spans_begin(&r->token.spans, r->scanner.event.from, r->scanner.event.to, 1 + r->token.name_length, r->scanner.end,
+                 r->encoding.used);
   if (!outline_reads(r, tag->name)) return;
   hp_spans_complete(&r->token.spans, &r->scratch);
   if (!r->token.spans.count) return;
@@ -405,8 +436,9 @@ static void read_attributes(hpar_rewriter *r) {
   if (tag->name == HP_ATOM_ANNOTATION_XML)
     tag->html_integration = has_value(r, "encoding", "text/html") || has_value(r, "encoding", "application/xhtml+xml");
   if (tag->name == HP_ATOM_FONT)
-    tag->breaks_out = hp_spans_find(&r->token.spans, "color", 5) || hp_spans_find(&r->token.spans, "face", 4) ||
-                      hp_spans_find(&r->token.spans, "size", 4);
+    tag->breaks_out = hp_spans_find(&r->token.spans, "color", 5, &r->scratch) ||
+                      hp_spans_find(&r->token.spans, "face", 4, &r->scratch) ||
+                      hp_spans_find(&r->token.spans, "size", 4, &r->scratch);
   if (tag->name != HP_ATOM_A && (hp_html_tag(tag->name) & HP_TAG_FORMATTING)) hash_attributes(r, tag);
 }
 

@@ -208,7 +208,7 @@ hp_scanner hp_rewriter_scan_piece(const hpar_rewriter *r, const char *bytes, siz
   s.state = state->in_section ? HP_SCAN_IN_SECTION : HP_SCAN_IN_TEXT;
   s.script = state->script;
   s.dashes = state->dashes;
-  s.after_lead = state->after_lead;
+  s.lead = state->lead;
   return s;
 }
 
@@ -229,7 +229,7 @@ static hp_piece_state state_after(const hpar_rewriter *r, const hp_text_piece *t
   return (hp_piece_state){.script = s.script,
                           .dashes = in_section ? (uint8_t)(s.end - s.at) : s.dashes,
                           .in_section = in_section,
-                          .after_lead = s.after_lead};
+                          .lead = s.lead};
 }
 
 /* Sets the scanner's event to the next bytes that are no characters: "</>", or an end of a CDATA

@@ -109,6 +109,22 @@ bool hp_encoding_keeps_ascii(const hp_encoding *encoding) {
   }
 }
 
+bool hp_encoding_has_bracket_trails(const hp_encoding *e) {
+  return e->kind == HP_ENCODING_GB18030 || e->kind == HP_ENCODING_BIG5 || e->kind == HP_ENCODING_SHIFT_JIS;
+}
+
+bool hp_encoding_is_lead(const hp_encoding *e, unsigned char b) {
+  if (e->kind == HP_ENCODING_SHIFT_JIS) return (b > 0x80 && b < 0xA0) || (b >= 0xE0 && b <= 0xFC);
+  return b > 0x80 && b < 0xFF;
+}
+
+/* By the rows of the indexes that are empty at "]". */
+bool hp_encoding_takes_bracket(const hp_encoding *e, unsigned char lead) {
+  static const char empty[] = "\x82\x85\x86\x88\xEB\xEC\xEF\xFC"; /* of Shift_JIS */
+  if (e->kind == HP_ENCODING_BIG5) return lead >= 0x87;
+  return e->kind != HP_ENCODING_SHIFT_JIS || !memchr(empty, lead, sizeof empty - 1);
+}
+
 const char *hp_encoding_source_name(hp_encoding_source source) {
   static const char *const names[] = {
       [HP_ENCODING_FROM_BOM] = "bom",           [HP_ENCODING_FROM_HINT] = "hint",

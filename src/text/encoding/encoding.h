@@ -36,6 +36,13 @@ const hp_encoding *hp_encoding_for_label(const char *label, size_t length);
 
 /* Returns true if every byte below 80 means itself after another such byte. */
 bool hp_encoding_keeps_ascii(const hp_encoding *encoding);
+/* Returns true if "]" is the second byte of some character. */
+bool hp_encoding_has_bracket_trails(const hp_encoding *encoding);
+/* Returns true if the byte is the first of two in such an encoding, whether or not the two have a
+ * character. A second byte below 80 stays ASCII if they have none. */
+bool hp_encoding_is_lead(const hp_encoding *encoding, unsigned char byte);
+/* Returns true if the lead and a "]" have a character. */
+bool hp_encoding_takes_bracket(const hp_encoding *encoding, unsigned char lead);
 
 /*** finds the encoding of a byte stream from its first bytes and its transport ***/
 
