@@ -164,7 +164,13 @@ static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
 
 static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref node, uint64_t position) {
   hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, node)->name);
-  if (record->renames) name = (hp_name){record->rename.data, record->rename.length};
+  hp_bytes *to = &r->element.after; /* space after the element's own text */
+  const uint32_t old = to->length;
+  if (record->renames)
+    name = (hp_name){record->rename.data, record->rename.length};
+  else if (hp_encode(to, name.bytes, name.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
+    name = (hp_name){to->data + old, to->length - old};
+  to->length = old;
   char *tag = hp_scratch_take(&r->scratch, name.length + 3);
   memcpy(tag, "</", 2);
   memcpy(tag + 2, name.bytes, name.length);
