@@ -59,6 +59,57 @@ static void kinds_of_text(void) {
   buffer_free(&out);
 }
 
+static hpar_status append_decoded(hpar_text_piece *t, void *context) {
+  const hpar_string text = hpar_text_piece_decoded(t);
+  buffer_add(context, text.bytes, text.length);
+  return HPAR_OK;
+}
+
+/* Pieces of a text have whole characters in any encoding. */
+static void whole_characters(void) {
+  static const char *const pages[][2] = {{"shift_jis", "<p>aa\x83\x41"
+                                                       "b\xB1\x83\x5D\x81\x40z"},
+                                         {"big5", "<p>\xA4\xA4\xA4\x40\x81"
+                                                  "a\xA4\xA4\x87\x40"},
+                                         {"euc-kr", "<p>a\xB0\xA1\x81\x41z\x81\xB0\xA1"},
+                                         {"euc-jp", "<p>\x8F\xB0\xA1\xB0\xA1\x8E\xB1\x8F"
+                                                    "a\xB0\xA1"},
+                                         {"gb18030", "<p>\x81\x30\x81\x30"
+                                                     "a\xB0\xA1\x81\x30z\x81\x41\x81\x30\x81z"}};
+  buffer log = {0}, whole = {0}, out = {0};
+  hpar_rule rule = {HPAR_RULE_INIT, .text = append_decoded, .context = &log};
+  hpar_rules *rules;
+  hpar_rewriter *rewriter;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+    const char *page = pages[i][1];
+    const size_t length = strlen(page);
+    for (size_t max_text = 0; max_text < 16; max_text += max_text ? 1 : 4) {
+      for (size_t step = length; step > 0; step--) {
+        const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = pages[i][0], .max_text = max_text};
+        buffer_clear(&log);
+        CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, collect, &out), HPAR_OK);
+        for (size_t at = 0; at < length; at += step)
+          CHECK_EQ(hpar_rewriter_feed(rewriter, page + at, length - at < step ? length - at : step), HPAR_OK);
+        CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_OK);
+        if (!max_text && step == length) {
+          buffer_clear(&whole);
+          buffer_add(&whole, log.bytes, log.length);
+        }
+        CHECK_BYTES(log.bytes, log.length, whole.bytes, whole.length);
+      }
+    }
+  }
+  hpar_rewriter_destroy(rewriter);
+  hpar_rules_destroy(rules);
+  buffer_free(&log);
+  buffer_free(&whole);
+  buffer_free(&out);
+}
+
 static hpar_status retire(hpar_text_piece *t, void *context) {
   (void)t, (void)context;
   return HPAR_RETIRE;
@@ -273,6 +324,7 @@ static void generated_texts(void) {
 
 int main(void) {
   kinds_of_text();
+  whole_characters();
   escapes_after_rules();
   white_references();
   ends_of_raw_text();
