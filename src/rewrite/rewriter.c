@@ -368,7 +368,7 @@ static hpar_status open_stream(void *argument) {
   open_rules(r);
   /* An implied element begins before a tag. The limit of depth ends the output before one, and a
    * filter drops tags. */
-  r->window.keeps_tags = r->rules->reads_implied || r->options.max_depth || r->options.filter;
+  r->window.keeps_tags = r->rules->reads_implied || r->options.max_depth || r->options.filter || r->running.confirms;
   r->scanner.takes_cdata = takes_cdata;
   r->scanner.cdata_context = &r->outline;
   r->scanner.captures.doctypes = true;
