@@ -81,9 +81,10 @@ void hp_read_sized_at(void *full, size_t size, hp_sized_array array, size_t inde
  * then freed when the last call that uses it returns. Each public function that runs a callback, or
  * calls `write`, uses its objects in this way. */
 
-enum { HP_IN_USE_DESTROYED = 1 << 30 };
+enum { HP_IN_USE_READING = 1 << 15, HP_IN_USE_DESTROYED = 1 << 30 };
 
-/* The number of calls, and HP_IN_USE_DESTROYED. */
+/* The number of calls, HP_IN_USE_READING for each call that counts as one, and HP_IN_USE_DESTROYED.
+ */
 typedef struct hp_in_use {
   _Atomic uint32_t calls;
 } hp_in_use;
@@ -102,6 +103,15 @@ static inline void hp_begin_use(const hp_in_use *use) {
   atomic_fetch_add_explicit(&((hp_in_use *)(uintptr_t)use)->calls, 1, memory_order_relaxed);
 }
 
+/* The same for a call in whose callbacks the object must not change. hp_end_reading ends it. */
+static inline void hp_begin_reading(const hp_in_use *use) {
+  atomic_fetch_add_explicit(&((hp_in_use *)(uintptr_t)use)->calls, HP_IN_USE_READING, memory_order_relaxed);
+}
+
+static inline bool hp_is_being_read(const hp_in_use *use) {
+  return atomic_load_explicit(&use->calls, memory_order_relaxed) % HP_IN_USE_DESTROYED >= HP_IN_USE_READING;
+}
+
 /* Begins a call that changes the object. Returns false if another call uses it. */
 static inline bool hp_begin_sole_use(hp_in_use *use) {
   uint32_t none = 0;
@@ -110,10 +120,12 @@ static inline bool hp_begin_sole_use(hp_in_use *use) {
 
 /* Returns true if the object was destroyed in the meantime, and no other call uses it: then the
  * caller frees it. Release and acquire order the reads of all calls before that. */
-static inline bool hp_end_use(const hp_in_use *use) {
+static inline bool hp_end_counted(const hp_in_use *use, uint32_t calls) {
   hp_in_use *own = (hp_in_use *)(uintptr_t)use;
-  return atomic_fetch_sub_explicit(&own->calls, 1, memory_order_acq_rel) == (HP_IN_USE_DESTROYED | 1);
+  return atomic_fetch_sub_explicit(&own->calls, calls, memory_order_acq_rel) == (HP_IN_USE_DESTROYED | calls);
 }
+static inline bool hp_end_use(const hp_in_use *use) { return hp_end_counted(use, 1); }
+static inline bool hp_end_reading(const hp_in_use *use) { return hp_end_counted(use, HP_IN_USE_READING); }
 
 /* Returns true if the caller may free the object now. Otherwise the last call frees it. */
 static inline bool hp_destroy_use(hp_in_use *use) {

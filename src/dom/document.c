@@ -80,6 +80,10 @@ void hp_document_end_use(const hpar_document *document) {
   if (hp_end_use(&document->use)) free_document((hpar_document *)(uintptr_t)document);
 }
 
+void hp_document_end_reading(const hpar_document *document) {
+  if (hp_end_reading(&document->use)) free_document((hpar_document *)(uintptr_t)document);
+}
+
 void hp_document_reset(hpar_document *document) {
   take_away(document);
   make_empty(document);

@@ -241,6 +241,7 @@ static inline void hp_document_set_editor(hpar_document *document, void *editor,
 
 /* Ends a call that used the document. A callback may have destroyed it: then it is freed. */
 void hp_document_end_use(const hpar_document *document);
+void hp_document_end_reading(const hpar_document *document);
 
 /* Returns whether late threads may read the document after a call: its next change waits for them.
  * During a parse or an edit, changes do not wait. */

@@ -21,7 +21,7 @@ typedef struct output {
 /* Returns false if the document or `write` is missing. May set `status`. */
 static bool open_output(output *out, const hpar_document *document, hpar_write_callback write, void *context) {
   if (!document || !write) return false;
-  hp_begin_use(&document->use);
+  hp_begin_reading(&document->use);
   *out = (output){hp_allocate(OUTPUT_BYTES), 0, document, write, context, HPAR_OK};
   if (!out->buffer) {
     out->status = HPAR_ERROR_MEMORY;
@@ -40,7 +40,7 @@ static void flush(output *out) {
 static hpar_status close_output(output *out) {
   flush(out);
   hp_free(out->buffer);
-  hp_document_end_use(out->document);
+  hp_document_end_reading(out->document);
   return out->status;
 }
 

@@ -337,7 +337,7 @@ static void write_below(writer *w, const char *base, hp_ref top) {
 
 static hpar_status write_text_of(const hpar_document *document, hpar_node node, const hpar_text_options *wanted,
                                  hpar_write_callback write, void *context) {
-  hp_begin_use(&document->use);
+  hp_begin_reading(&document->use);
   writer w;
   w.used = 0;
   w.write = write;
@@ -371,7 +371,7 @@ static hpar_status write_text_of(const hpar_document *document, hpar_node node, 
     default: break;
   }
   flush(&w);
-  hp_document_end_use(document);
+  hp_document_end_reading(document);
   return w.status;
 }
 

@@ -721,7 +721,7 @@ hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_re
                            void *context) {
   if (!document || !callback) return HPAR_ERROR_ARGUMENT;
   walk w = {.view = {document, document->input.bytes, NULL}, .callback = callback, .context = context, .tops = {top}};
-  hp_begin_use(&document->use);
+  hp_begin_reading(&document->use);
   for (hp_ref at = top; at;) {
     const hp_node *node = hp_node_at(document->range.base, at);
     hp_ref inside = 0;
@@ -733,7 +733,7 @@ hpar_status hpar_resources(const hpar_document *document, hpar_node top, hpar_re
     }
     at = inside ? inside : next_node(&w, at);
   }
-  hp_document_end_use(document);
+  hp_document_end_reading(document);
   hp_free(w.media);
   return hp_end_of_walk(w.status);
 }

@@ -79,7 +79,7 @@ static void close_editor(void *editor) {
 
 hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config, hp_scripts **scripts) {
   hp_edit_engine *e = document->editor;
-  if (hp_is_in_use(&document->use) || (e && !may_edit(e))) return HPAR_ERROR_ARGUMENT;
+  if (hp_is_being_read(&document->use) || (e && !may_edit(e))) return HPAR_ERROR_ARGUMENT;
   if (!e) {
     hpar_status status = hp_document_settle(document);
     if (status != HPAR_OK) return status;
@@ -179,7 +179,7 @@ static bool is_data(const hp_scripts *s, hp_ref ref) {
 /* Returns true if the caller may change the document. After a parse, a callback of a call that
  * reads the document may not. */
 static bool may_change(const hp_scripts *s) {
-  return s && (!s->editor || (may_edit(s->editor) && !hp_is_in_use(&s->document->use)));
+  return s && (!s->editor || (may_edit(s->editor) && !hp_is_being_read(&s->document->use)));
 }
 
 /* Makes a change after a parse. The document grows if the change finds no space. A change that

@@ -142,7 +142,7 @@ typedef struct hp_edit_engine {
 } hp_edit_engine;
 
 /* Sets `*scripts` to the handle of the document's editor. Makes one if there is none. Returns
- * HPAR_ERROR_ARGUMENT if a parse fills the document, another call uses it, or another thread owns
+ * HPAR_ERROR_ARGUMENT if a parse fills the document, another call reads it, or another thread owns
  * it. */
 hpar_status hp_edit_begin(hpar_document *document, const hp_edit_config *config, hp_scripts **scripts);
 

@@ -225,11 +225,11 @@ void hpar_selectors_destroy(hpar_selectors *s) {
 
 void hp_selectors_begin_use(const hpar_selectors *set, const hpar_document *document) {
   hp_begin_use(&set->use);
-  hp_begin_use(&document->use);
+  hp_begin_reading(&document->use);
 }
 
 hpar_status hp_selectors_end_use(const hpar_selectors *set, const hpar_document *document, hpar_status status) {
-  hp_document_end_use(document);
+  hp_document_end_reading(document);
   if (hp_end_use(&set->use)) free_selectors((hpar_selectors *)(uintptr_t)set);
   return status;
 }

@@ -228,7 +228,7 @@ hpar_status hp_report_links(const hpar_document *document, hpar_node top, const 
     return hp_explain(error, HPAR_ERROR_ARGUMENT,
                       "hpar_link_options.query_encoding is \"%.60s\"; accepted: a label of the Encoding Standard",
                       label);
-  hp_begin_use(&document->use);
+  hp_begin_reading(&document->use);
   walk w = {.document = document, .memory = document->range.base, .callback = callback, .context = context};
   w.base.queries = w.url.queries = queries;
   hpar_status status = hp_find_link_base(document, options->document_url, &w.base);
@@ -244,7 +244,7 @@ hpar_status hp_report_links(const hpar_document *document, hpar_node top, const 
   if (w.url.failed) status = HPAR_ERROR_MEMORY;
   hp_url_close(&w.base);
   hp_url_close(&w.url);
-  hp_document_end_use(document);
+  hp_document_end_reading(document);
   return status;
 }
 
