@@ -43,7 +43,7 @@ static void try_to_edit(stage *s) {
   hpar_editor *editor;
   hpar_error error;
   CHECK_EQ(hpar_document_edit(s->document, NULL, &editor, &error), HPAR_ERROR_ARGUMENT);
-  CHECK(strstr(error.text, "another call uses it"));
+  CHECK(strstr(error.text, "another call reads it"));
   CHECK(editor == s->edit);
   CHECK_EQ(hpar_node_remove(s->edit, hpar_document_body(s->document)), HPAR_ERROR_ARGUMENT);
 }

@@ -332,7 +332,7 @@ HPAR_API size_t hpar_text_copy(const hpar_document *document, hpar_node node, co
  * - What a change has made has no place in the input. A changed value keeps that of the old one.
  *
  * After a parse, these rules hold as well:
- * - No script runs. HPAR_ERROR_ARGUMENT, also: hpar_script_write, or another call uses the tree.
+ * - No script runs. HPAR_ERROR_ARGUMENT, also: hpar_script_write, or another call reads the tree.
  * - A call that fails leaves the tree as it is, and later calls may succeed.
  * - The document node of a fragment parse may have any children except doctypes.
  * - The first change that needs memory reserves 1 MB of address space, or three times the tree's
@@ -350,7 +350,7 @@ struct hpar_options;
  * a limit returns it. The editor is valid until hpar_document_finish_edit, the next parse into the
  * document, its clearing or its destruction. If the calling thread owns the document already, the
  * function sets the same editor, with the new options, or with the old ones after a failure.
- * HPAR_ERROR_ARGUMENT, also: another thread owns it, a parse fills it, or another call uses it. */
+ * HPAR_ERROR_ARGUMENT, also: another thread owns it, a parse fills it, or another call reads it. */
 HPAR_API hpar_status hpar_document_edit(hpar_document *document, const struct hpar_options *options,
                                         hpar_editor **editor, hpar_error *error);
 

@@ -279,7 +279,7 @@ hpar_status hpar_document_edit(hpar_document *document, const hpar_options *opti
                                    .memory_limit = hp_config_memory_limit(&config, length)};
   status = hp_edit_begin(document, &settings, editor);
   if (status == HPAR_ERROR_ARGUMENT)
-    hp_explain(error, status, "another thread edits the document, a parse fills it, or another call uses it");
+    hp_explain(error, status, "another thread edits the document, a parse fills it, or another call reads it");
   return hp_explain_status(error, status);
 }
 

@@ -83,8 +83,7 @@ void hp_read_sized_at(void *full, size_t size, hp_sized_array array, size_t inde
 
 enum { HP_IN_USE_READING = 1 << 15, HP_IN_USE_DESTROYED = 1 << 30 };
 
-/* The number of calls, HP_IN_USE_READING for each call that counts as one, and HP_IN_USE_DESTROYED.
- */
+/* The number of calls, HP_IN_USE_READING for each that reads, and HP_IN_USE_DESTROYED. */
 typedef struct hp_in_use {
   _Atomic uint32_t calls;
 } hp_in_use;
