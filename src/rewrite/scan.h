@@ -40,7 +40,7 @@ typedef enum hp_scan_state {
 typedef struct hp_scanned_comment {
   uint8_t length;     /* bytes of data, up to 3 */
   char tail[3];       /* the last of them */
-  uint8_t kind;       /* 0: "<!--", else the bytes before the data of another declaration */
+  uint8_t kind;       /* bytes before the data: 4 of "<!--", 9 of a doctype, else 1 or 2 */
   const char *closer; /* what an incomplete comment at the end lacks; NULL: none */
 } hp_scanned_comment;
 

@@ -72,7 +72,7 @@ static inline size_t hp_names_memory(const hp_names *n) {
 
 /* Returns true if names are to be swept. The owner then marks those of all open elements, and calls
  * hp_names_sweep with their number. A sweep takes time for each of them and for the most names that
- * there ever were. The next one comes after a sixteenth as many names at the earliest. */
+ * there ever were. The next one comes after a share of both in new names, or in their bytes. */
 static inline bool hp_names_are_many(const hp_names *n) { return n->used > n->limit || n->byte_count > n->byte_limit; }
 void hp_names_mark(hp_names *names, hp_atom atom);
 void hp_names_sweep(hp_names *names, uint32_t depth);
