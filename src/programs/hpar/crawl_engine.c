@@ -84,50 +84,45 @@ int hp_crawl_check_engine(const hp_crawl *c) {
   return c->engine == HP_ENGINE_DASK ? check_dask(c) : c->engine == HP_ENGINE_SLURM ? check_slurm() : -1;
 }
 
-/* Writes a text in single quotes for the shell. */
-static void write_quoted(FILE *file, const char *text) {
-  fputc('\'', file);
+/* How a text is written: its beginning, an apostrophe, what follows an opening brace, its end. */
+typedef struct quoting {
+  const char *begin, *apostrophe, *after_brace, *end;
+} quoting;
+
+static const quoting for_shell = {"'", "'\\''", "", "'"};
+/* GNU parallel replaces {} and other words in braces, and hands the result to a second shell. For
+ * that shell, {''} is {}. */
+static const quoting for_parallel = {"\\''", "'\\'\\\\\\'\\''", "'\\'\\''", "'\\'"};
+
+static void write_quoted(FILE *file, const quoting *q, const char *text) {
+  fputs(q->begin, file);
   for (; *text; text++) {
     if (*text == '\'')
-      fputs("'\\''", file);
+      fputs(q->apostrophe, file);
     else
-      fputc(*text, file);
+      fprintf(file, "%c%s", *text, *text == '{' ? q->after_brace : "");
   }
-  fputc('\'', file);
+  fputs(q->end, file);
 }
 
-/* Writes a text for GNU parallel. It replaces {} and other words in braces, and hands the result to
- * a second shell. For that shell, {''} is {}. */
-static void write_quoted_twice(FILE *file, const char *text) {
-  fputs("\\''", file);
-  for (; *text; text++) {
-    if (*text == '\'')
-      fputs("'\\'\\\\\\'\\''", file);
-    else
-      fprintf(file, "%c%s", *text, *text == '{' ? "'\\'\\''" : "");
-  }
-  fputs("'\\'", file);
-}
-
-static void print_command(const char *self, const char *command, const char *folder,
-                          void (*write)(FILE *file, const char *text)) {
-  write(stdout, self);
+static void print_command(const char *self, const char *command, const char *folder, const quoting *q) {
+  write_quoted(stdout, q, self);
   printf(" crawl %s ", command);
-  write(stdout, folder);
+  write_quoted(stdout, q, folder);
 }
 
 static int print_parallel(const hp_crawl *c, const char *self, const char *folder) {
   static const char *const progresses[] = {"auto", "json", "none"};
-  print_command(self, "watch", folder, write_quoted);
+  print_command(self, "watch", folder, &for_shell);
   printf(" --progress %s &\nseq 0 %zu | parallel --joblog ", progresses[c->progress],
          c->unit_count ? c->unit_count - 1 : 0);
   char log[4200];
   snprintf(log, sizeof log, "%s/parallel.log", folder);
-  write_quoted(stdout, log);
+  write_quoted(stdout, &for_shell, log);
   fputs(" --retries 3 ", stdout);
-  print_command(self, "run", folder, write_quoted_twice);
+  print_command(self, "run", folder, &for_parallel);
   fputs(" {} --threads 1 --progress none\nkill $! 2>/dev/null\n", stdout);
-  print_command(self, "reduce", folder, write_quoted);
+  print_command(self, "reduce", folder, &for_shell);
   fputc('\n', stdout);
   return hp_finish_output(HP_EXIT_FINE);
 }
@@ -141,9 +136,9 @@ static int write_slurm_script(const hp_crawl *c, const char *self, const char *f
           (units + a_task - 1) / a_task - 1);
   fprintf(out.file, "first=$((SLURM_ARRAY_TASK_ID * %zu))\n", a_task);
   fputs("exec ", out.file);
-  write_quoted(out.file, self);
+  write_quoted(out.file, &for_shell, self);
   fputs(" crawl run ", out.file);
-  write_quoted(out.file, folder);
+  write_quoted(out.file, &for_shell, folder);
   fprintf(out.file, " $first-$((first + %zu)) --threads 1\n", a_task - 1);
   return hp_new_file_finish(&out) ? 0 : -1;
 }
