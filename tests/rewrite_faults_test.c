@@ -361,11 +361,8 @@ static hpar_status fail_at_end(hpar_document_end *end, void *context) {
 static void failing_rest(void) {
   const hpar_rule rule = {HPAR_RULE_INIT, .document_end = fail_at_end};
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .on_failure = HPAR_FAIL_PASS};
-  hpar_rules *rules;
+  hpar_rules *rules = rewriting_compile(&rule);
   hpar_rewriter *rewriter;
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
   for (int fails = 0; fails < 2; fails++) {
     CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, fails ? refuse : discard, NULL), HPAR_OK);

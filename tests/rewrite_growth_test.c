@@ -7,6 +7,7 @@
 #include "rewrite/state.h"
 #include "support/buffer.h"
 #include "support/growth.h"
+#include "support/rewriting.h"
 
 #include <hpar/hpar.h>
 #include <hpar/rewrite.h>
@@ -61,11 +62,7 @@ static hpar_rules *rules_of(const shape *s) {
                            {.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"zz", 2}},
                            {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE}};
   hpar_rule rule = {HPAR_RULE_INIT, .selector = s->selector, .actions = actions, .action_count = 3};
-  hpar_rules *rules;
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
-  return rules;
+  return rewriting_compile(&rule);
 }
 
 static void write_shape(const shape *s, unsigned count, buffer *to) {

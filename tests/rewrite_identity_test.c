@@ -8,6 +8,7 @@
 #include "support/documents.h"
 #include "support/generate.h"
 #include "support/random.h"
+#include "support/rewriting.h"
 #include "support/shared.h"
 
 #include <hpar/hpar.h>
@@ -186,24 +187,16 @@ static bool fixtures(void) {
   return true;
 }
 
-static hpar_rules *rules_of(hpar_rule rule) {
-  hpar_rules *rules = NULL;
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
-  return rules;
-}
-
 int main(int count, char **arguments) {
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
-  no_match = rules_of((hpar_rule){HPAR_RULE_INIT, .selector = "x-none", .element = note_element});
-  structural = rules_of((hpar_rule){HPAR_RULE_INIT,
-                                    .selector = "x-none y, div + x-none > p:nth-of-type(2n) ~ b:nth-child(2 of .c)",
-                                    .element = note_element});
-  all = rules_of((hpar_rule){HPAR_RULE_INIT, .selector = "*", .element = note_element, .end = note_end,
-                             .text = note_text, .comment = note_comment});
+  no_match = rewriting_compile(&(hpar_rule){HPAR_RULE_INIT, .selector = "x-none", .element = note_element});
+  structural = rewriting_compile(
+      &(hpar_rule){HPAR_RULE_INIT, .selector = "x-none y, div + x-none > p:nth-of-type(2n) ~ b:nth-child(2 of .c)",
+                   .element = note_element});
+  all = rewriting_compile(&(hpar_rule){HPAR_RULE_INIT, .selector = "*", .element = note_element, .end = note_end,
+                                       .text = note_text, .comment = note_comment});
   bool skipped = false;
   if (check_part(count, arguments, "fixtures")) {
     skipped = !fixtures();

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "support/buffer.h"
 #include "support/compare.h"
+#include "support/rewriting.h"
 
 #include <hpar/rewrite.h>
 #include <stdlib.h>
@@ -16,19 +17,11 @@ static hpar_status ignore(hpar_element *element, void *context) {
   return HPAR_OK;
 }
 
-static hpar_rules *compile(const hpar_rule *rule) {
-  hpar_rules *rules = NULL;
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
-  return rules;
-}
-
 static hpar_rules *rules_of(const char *selector, bool sets) {
   hpar_action action = {.kind = HPAR_ACTION_SET_ATTRIBUTE, .name = "href", .value = {"/", 1}};
   hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &action, .action_count = sets,
                     .element = sets ? NULL : ignore};
-  return compile(&rule);
+  return rewriting_compile(&rule);
 }
 
 /* Rewrites in pieces with a new rewriter. */
@@ -192,7 +185,7 @@ static void check_long_names(void) {
 static hpar_rewrite_stats rewrite_copies(const char *selector, const char *piece, int count) {
   hpar_action action = {.kind = HPAR_ACTION_AFTER, .format = HPAR_CONTENT_HTML, .value = {"X", 1}};
   hpar_rule rule = {HPAR_RULE_INIT, .selector = selector, .actions = &action, .action_count = 1};
-  hpar_rules *compiled = compile(&rule);
+  hpar_rules *compiled = rewriting_compile(&rule);
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
   hpar_rewriter *rewriter;
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
@@ -235,7 +228,7 @@ static void check_long_texts(void) {
       .unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_FIND, .value = {"a&b", 3}, .replacement = {"x", 1}};
   for (size_t i = 0; i < 2 * sizeof each / sizeof *each; i++) {
     const hpar_rule rule = {HPAR_RULE_INIT, .actions = &find, .action_count = 1, .across_tags = i % 2};
-    hpar_rules *compiled = compile(&rule);
+    hpar_rules *compiled = rewriting_compile(&rule);
     buffer text = {0};
     buffer_text(&text, "<p>");
     for (int k = 0; k < COUNT; k++) buffer_text(&text, each[i / 2]);

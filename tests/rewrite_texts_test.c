@@ -4,6 +4,7 @@
 #include "check.h"
 #include "support/buffer.h"
 #include "support/random.h"
+#include "support/rewriting.h"
 
 #include <hpar/hpar.h>
 
@@ -39,10 +40,7 @@ static void run(const hpar_rules *rules, size_t max_text, const char *page, size
 static void kinds_of_text(void) {
   buffer log = {0}, out = {0};
   hpar_rule rule = {HPAR_RULE_INIT, .text = extend_text, .context = &log};
-  hpar_rules *rules;
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  hpar_rules *rules = rewriting_compile(&rule);
   const char *page = "a&lt;<script>b&lt;</script><title>c&lt;</title><style>d</style><textarea>e</textarea>"
                      "<xmp>f</xmp>g<svg><style>&amp;</style></svg><script>h<plaintext>i</script><plaintext>&amp;";
   for (size_t step = 1; step <= strlen(page); step++) {
@@ -78,11 +76,8 @@ static void whole_characters(void) {
                                                      "a\xB0\xA1\x81\x30z\x81\x41\x81\x30\x81z"}};
   buffer log = {0}, whole = {0}, out = {0};
   hpar_rule rule = {HPAR_RULE_INIT, .text = append_decoded, .context = &log};
-  hpar_rules *rules;
+  hpar_rules *rules = rewriting_compile(&rule);
   hpar_rewriter *rewriter;
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
   for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
     const char *page = pages[i][1];
@@ -143,10 +138,7 @@ static void white_references(void) {
   static const char *const others[] = {"&#33;", "&#x2;", "&#3", "&Ta", "&#", "&#x;"};
   const hpar_rule rule = {HPAR_RULE_INIT, .selector = "frameset", .actions = removal, .action_count = 1};
   buffer out = {0}, page = {0};
-  hpar_rules *rules;
-  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
-  CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
-  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  hpar_rules *rules = rewriting_compile(&rule);
   for (size_t i = 0; i < sizeof references / sizeof *references + sizeof others / sizeof *others; i++) {
     const bool is_white = i < sizeof references / sizeof *references;
     const char *reference = is_white ? references[i] : others[i - sizeof references / sizeof *references];

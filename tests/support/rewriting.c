@@ -1,5 +1,7 @@
 #include "support/rewriting.h"
 
+#include "check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,6 +365,14 @@ static void make_rule(rewriting *rules, random_state *random, size_t index) {
     return;
   rule->pure = true;
   rule->text_pieces = false; /* that callback has a state */
+}
+
+hpar_rules *rewriting_compile(const hpar_rule *rule) {
+  hpar_rules *rules = NULL;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  CHECK_EQ(hpar_rules_add(rules, rule, NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  return rules;
 }
 
 void rewriting_make(rewriting *rules, random_state *random, unsigned kinds) {

@@ -42,6 +42,9 @@ typedef struct rewriting {
   hpar_rewrite_stats stats;
 } rewriting;
 
+/* Returns the rule, compiled. */
+hpar_rules *rewriting_compile(const hpar_rule *rule);
+
 /* Makes rules and compiles them. Ends the process without memory. */
 void rewriting_make(rewriting *rules, random_state *random, unsigned kinds);
 void rewriting_free(rewriting *rules);
