@@ -63,6 +63,7 @@ static void test_units(void) {
                {{HPAR_RULE_INIT, .text = see_text}, 20},
                {{HPAR_RULE_INIT, .text = see_text, .text_pieces = true}, 20},
                {{HPAR_RULE_INIT, .selector = "body", .actions = &find, .action_count = 1}, 20},
+               {{HPAR_RULE_INIT, .selector = "body", .actions = &find, .action_count = 1, .limit = 1}, 20},
                {{HPAR_RULE_INIT, .selector = "body", .text = see_text, .actions = &find, .action_count = 1}, 20},
                {{HPAR_RULE_INIT, .selector = "p", .actions = &find, .action_count = 1}, 10},
                {{HPAR_RULE_INIT, .selector = "section b", .actions = &find, .action_count = 1}, 4},

@@ -286,6 +286,18 @@ static void orders(void) {
   hpar_rules_destroy(made);
 }
 
+/* A rule with a limit still edits inside the last element that it matches. */
+static void limited_units(void) {
+  hpar_action actions[] = {{.unit = HPAR_UNIT_TEXT, .kind = HPAR_ACTION_REPLACE, .value = text_of("X")},
+                           {.unit = HPAR_UNIT_COMMENT, .kind = HPAR_ACTION_REMOVE},
+                           ACTION(APPEND, "Y")};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "b", .actions = actions, .action_count = 3, .limit = 2};
+  hpar_rules *rules = rules_of(&rule, 1);
+  expect_with(rules, NULL, "a<b>c</b>d<p><b>e<i>f</i><!--g--><b>h</b><p>i</b>j<b>k<!--l--></b>",
+              "a<b>XY</b>d<p><b>X<i>X</i><b>X</b>Y<p>X</b>j<b>k<!--l--></b>");
+  hpar_rules_destroy(rules);
+}
+
 /*** callbacks ***/
 
 static hpar_status note_element(hpar_element *e, void *context) {
@@ -602,6 +614,7 @@ int main(void) {
   closed_parents();
   long_text();
   orders();
+  limited_units();
   edited_values();
   callbacks();
   failures();

@@ -117,7 +117,7 @@ static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const 
     const hp_rule_use *use = &log->uses.items[i];
     const hp_rule_state *state = &r->running.states[use->rule];
     uint64_t limit = r->rules->rules[use->rule].given.limit;
-    if (state->is_retired || (limit && use->matches >= limit - state->matches)) return false;
+    if (state->is_complete || (limit && use->matches >= limit - state->matches)) return false;
   }
   return true;
 }

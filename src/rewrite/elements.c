@@ -360,7 +360,7 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
   const hp_rule *rule = &r->rules->rules[index];
   const hpar_rule *given = &rule->given;
   hp_rule_state *state = &r->running.states[index];
-  if (state->is_retired || (!e->has_tag && !given->implied)) return;
+  if (state->is_complete || (!e->has_tag && !given->implied)) return;
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
   if (r->running.confirms && given->limit) return;
   if (rule->finds_base) {
@@ -392,7 +392,8 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
     *hp_push_tight(&e->scopes, &r->unwind) = index;
   if (given->element) call_element(r, e, index);
   if (given->url && !state->is_retired) hp_urls_edit_element(e, rule, NULL);
-  if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r)) hp_rewriter_retire(r, index);
+  if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r))
+    hp_rewriter_complete_rule(r, index);
 }
 
 /* Runs the rules that the last step of the matcher found, in their order. */
@@ -422,7 +423,7 @@ static const hp_rule *find_only_setting(const hpar_rewriter *r) {
   }
   uint32_t index = r->rules->of_selector[hp_selector_of(m, instruction)];
   const hp_rule *rule = &r->rules->rules[index];
-  return rule->setting && !r->running.states[index].is_retired ? rule : NULL;
+  return rule->setting && !r->running.states[index].is_complete ? rule : NULL;
 }
 
 /* Edits the tag as run_rules and apply_element would for this only rule. */

@@ -15,7 +15,7 @@ void hp_rewrite_team_publish_retired(hp_rewrite_team *t) {
   for (uint32_t i = 0; i < r->rules->count; i += HP_BITS) {
     hp_bits bits = 0;
     for (uint32_t k = i; k < r->rules->count && k < i + HP_BITS; k++)
-      bits |= (hp_bits)r->running.states[k].is_retired << (k - i);
+      bits |= (hp_bits)r->running.states[k].is_complete << (k - i);
     atomic_store_explicit(&t->published.retired[i / HP_BITS], bits, memory_order_relaxed);
   }
   atomic_store(&t->published.active_rules, r->running.active);

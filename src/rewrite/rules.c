@@ -434,7 +434,7 @@ void hp_running_rules_open(hp_running_rules *s, const hpar_rules *rules, hp_unwi
   s->active = s->texts = s->whole_texts = s->across = s->comments = s->doctypes = s->ends = 0;
   for (uint32_t i = 0; i < rules->count; i++) {
     const hp_rule *rule = &rules->rules[i];
-    s->states[i] = (hp_rule_state){0, rule->is_document, false};
+    s->states[i] = (hp_rule_state){.open = rule->is_document};
     if (!rule->is_document && !rule->finds_base) s->active++;
     if (!rule->is_document || s->confirms) continue;
     const bool ends = edits_end(rule);
@@ -470,11 +470,16 @@ void hp_running_rules_change_scope(hp_running_rules *s, const hpar_rules *rules,
   if (changes && !state->is_retired) count(s, &rules->rules[index], opens ? 1 : UINT32_MAX);
 }
 
-bool hp_running_rules_retire(hp_running_rules *s, const hpar_rules *rules, uint32_t index) {
+bool hp_running_rules_complete(hp_running_rules *s, const hpar_rules *rules, uint32_t index) {
   hp_rule_state *state = &s->states[index];
-  if (state->is_retired) return false;
-  state->is_retired = true;
+  if (state->is_complete) return false;
+  state->is_complete = true;
   if (!rules->rules[index].finds_base) s->active--;
-  if (state->open) count(s, &rules->rules[index], UINT32_MAX);
   return true;
+}
+
+void hp_running_rules_retire(hp_running_rules *s, const hpar_rules *rules, uint32_t index) {
+  hp_rule_state *state = &s->states[index];
+  if (state->open && !state->is_retired) count(s, &rules->rules[index], UINT32_MAX);
+  state->is_retired = true;
 }

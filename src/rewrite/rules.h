@@ -92,7 +92,8 @@ void hp_rules_end_use(const hpar_rules *rules);
 
 typedef struct hp_rule_state {
   uint64_t matches;
-  uint32_t open; /* elements in scope; 1 more for a rule for the document */
+  uint32_t open;    /* elements in scope; 1 more for a rule for the document */
+  bool is_complete; /* it matches no more elements: because of its limit, or as it is retired */
   bool is_retired;
 } hp_rule_state;
 
@@ -100,7 +101,7 @@ typedef struct hp_running_rules {
   const hpar_rules *held; /* that a stream from hpar_rewriter_begin keeps alive; NULL: none */
   hp_rule_state *states;  /* by rule */
   uint32_t capacity;
-  uint32_t active; /* that are not retired, and may still edit something */
+  uint32_t active; /* that are not complete, and may still edit something */
   /* Those of them whose scope is open here. */
   uint32_t texts, whole_texts, comments, doctypes;
   uint32_t across; /* those of `texts` with across_tags */
@@ -118,8 +119,10 @@ void hp_running_rules_close(hp_running_rules *running);
 void hp_running_rules_set_scopes(hp_running_rules *running, const hpar_rules *rules, const hp_bits *open);
 /* One more element is in the scope of a rule, or one less. */
 void hp_running_rules_change_scope(hp_running_rules *running, const hpar_rules *rules, uint32_t rule, bool opens);
-/* Ends a rule. Returns false if it has ended before. */
-bool hp_running_rules_retire(hp_running_rules *running, const hpar_rules *rules, uint32_t rule);
+/* Ends the matches of a rule. Returns false if they have ended before. */
+bool hp_running_rules_complete(hp_running_rules *running, const hpar_rules *rules, uint32_t rule);
+/* Ends a complete rule, also inside the elements that it has matched. */
+void hp_running_rules_retire(hp_running_rules *running, const hpar_rules *rules, uint32_t rule);
 
 /* Returns true if the rule runs for units in the current scopes. */
 static inline bool hp_running_rules_reach(const hp_running_rules *running, uint32_t rule) {

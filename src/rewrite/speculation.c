@@ -609,8 +609,8 @@ typedef struct chunk_run {
   hp_rewrite_chunk *chunk;
 } chunk_run;
 
-/* Finds the instructions that accept for rules of the merger. The rules that the merger runs no
- * more accept nothing. */
+/* Finds the instructions that accept for rules of the merger. Complete rules accept
+ * nothing. */
 static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
   hp_speculation *p = r->parallel.speculation;
   const hpar_rules *rules = r->rules;

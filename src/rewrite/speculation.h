@@ -196,7 +196,7 @@ typedef struct hp_speculation_input {
   uint64_t position;
   struct hp_prescan *prescan;     /* of the window; NULL: none */
   uint64_t min_limit;             /* see hp_rule_needs_merger */
-  const _Atomic hp_bits *retired; /* by rule: the merger runs it no more */
+  const _Atomic hp_bits *retired; /* by rule: it is complete */
 } hp_speculation_input;
 
 /* A chunk of a worker. */

@@ -466,7 +466,8 @@ void hp_window_check_memory(hpar_rewriter *rewriter);
 _Noreturn void hp_rewriter_fail(hpar_rewriter *rewriter, hpar_status status, const char *error);
 /* Handles what a callback returns. */
 void hp_rewriter_take_result(hpar_rewriter *rewriter, hpar_status result, uint32_t rule);
-void hp_rewriter_retire(hpar_rewriter *rewriter, uint32_t rule);
+/* The rule matches no more elements. */
+void hp_rewriter_complete_rule(hpar_rewriter *rewriter, uint32_t rule);
 /* Returns the input at a position in the window. */
 static inline const char *hp_rewriter_at(const hpar_rewriter *r, uint64_t position) {
   return r->scanner.begin + (position - r->scanner.position);

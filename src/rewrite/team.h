@@ -111,7 +111,7 @@ typedef struct hp_published {
   _Atomic(const struct hp_base_href *) base;
   _Atomic bool is_certain, frameset_ok;
   _Atomic uint32_t active_rules;               /* as in `retired` */
-  _Atomic hp_bits *retired;                    /* by rule: the merger runs it no more */
+  _Atomic hp_bits *retired;                    /* by rule: it is complete */
   _Atomic hp_bits *scopes;                     /* as in a chunk */
   _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
   _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */

@@ -17,8 +17,8 @@ _Noreturn void hp_rewriter_fail(hpar_rewriter *r, hpar_status status, const char
   hp_unwind_now(&r->unwind, status);
 }
 
-void hp_rewriter_retire(hpar_rewriter *r, uint32_t index) {
-  if (!hp_running_rules_retire(&r->running, r->rules, index)) return;
+void hp_rewriter_complete_rule(hpar_rewriter *r, uint32_t index) {
+  if (!hp_running_rules_complete(&r->running, r->rules, index)) return;
   if (!r->rules->rules[index].is_document) hp_matching_retire(&r->matching, index);
 }
 
@@ -31,7 +31,9 @@ void hp_rewriter_take_result(hpar_rewriter *r, hpar_status result, uint32_t rule
     return;
   }
   if (result == HPAR_RETIRE) {
-    if (rule != UINT32_MAX) hp_rewriter_retire(r, rule);
+    if (rule == UINT32_MAX) return;
+    hp_rewriter_complete_rule(r, rule);
+    hp_running_rules_retire(&r->running, r->rules, rule);
   } else if (result == HPAR_SUSPEND) {
     hp_rewriter_fail(r, HPAR_ERROR_ARGUMENT, "a callback suspends without hpar_rewrite_options.suspends");
   } else if (result != HPAR_OK) {
