@@ -599,6 +599,7 @@ static napi_value parse(napi_env env, napi_callback_info info) {
     return number_of(env, hpar_node_##name(document, node));             \
   }
 WALK(kind)
+WALK(namespace)
 WALK(parent)
 WALK(first_child)
 WALK(next)
@@ -688,6 +689,7 @@ static napi_value open_module(napi_env env, napi_value exports) {
              {"parse", parse},
              {"root", node_root},
              {"kind", node_kind},
+             {"namespace", node_namespace},
              {"parent", node_parent},
              {"firstChild", node_first_child},
              {"next", node_next},

@@ -408,7 +408,8 @@ class Node {
 
   get nodeName() {
     switch (this.nodeType) {
-      case 1: return this.localName.toUpperCase();
+      case 1:
+        return native.namespace(this._document, this._number) === 1 ? this.localName.toUpperCase() : this.localName;
       case 3: return '#text';
       case 8: return '#comment';
       case 9: return '#document';

@@ -185,6 +185,7 @@ test('parse', () => {
   assert.ok(p.firstChild.parentNode.isSameNode(p));
   assert.deepStrictEqual(document.querySelectorAll('li').map((node) => node.innerHTML), ['1', '2']);
   assert.strictEqual(document.querySelector('svg a').attributes[0].name, 'xlink:href');
+  assert.strictEqual(document.querySelector('svg a').nodeName, 'a');
   assert.strictEqual(document.querySelector('none'), null);
   assert.throws(() => document.querySelectorAll('p['), TypeError);
   assert.strictEqual(parse(new Uint8Array([0xe9])).textContent, '\u00e9');
