@@ -487,7 +487,9 @@ class Node {
 
 // Parses a page: a string, or its bytes, of which the encoding is detected.
 function parse(html) {
-  const document = native.parse(html instanceof Uint8Array ? html : String(html));
+  const isPage = typeof html === 'string' || html instanceof Uint8Array;
+  if (!isPage) throw new TypeError('parse() takes a string or a Uint8Array');
+  const document = native.parse(html);
   return new Node(document, native.root(document));
 }
 

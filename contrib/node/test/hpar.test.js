@@ -190,6 +190,7 @@ test('parse', () => {
   assert.throws(() => document.querySelectorAll('p['), TypeError);
   assert.strictEqual(parse(new Uint8Array([0xe9])).textContent, '\u00e9');
   assert.strictEqual(parse('').textContent, '');
+  for (const other of [new ArrayBuffer(3), new Uint16Array(3), null, 5]) assert.throws(() => parse(other), TypeError);
 });
 
 test('the garbage collector takes rewriters', async () => {
