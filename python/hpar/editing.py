@@ -17,9 +17,14 @@ def attributes_pop(attributes: Attributes, name: str, default: Any = _MISSING) -
     return value
 
 
+def attributes_setdefault(attributes: Attributes, name: str, default: str = "") -> str:
+    if name not in attributes:
+        attributes[name] = default
+    return attributes[name]
+
+
 # The other operations of the abstract class need only those that Attributes has.
 attributes_popitem = MutableMapping.popitem
-attributes_setdefault = MutableMapping.setdefault
 attributes_update = MutableMapping.update
 
 

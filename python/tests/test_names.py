@@ -149,7 +149,7 @@ class Containers(unittest.TestCase):
         self.assertEqual(p.attributes, {"b": "5", "c": "3", "d": "6", "e": "7"})
         self.assertEqual(attrs.popitem(), ("b", "5"))
         attrs.clear()
-        self.assertEqual(p.html, "<p></p>")
+        self.assertEqual((attrs.setdefault("g"), attrs.pop("g"), p.html), ("", "", "<p></p>"))
         p["x"] = "y"
         self.assertEqual(p.html, '<p x="y"></p>')
         del p["x"]
