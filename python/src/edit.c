@@ -285,9 +285,8 @@ int hp_py_set_data(PyObject *self, PyObject *value, void *closure) {
   (void)closure;
   hpar_editor *edit = begin(n->document);
   if (!edit || !read_new_value(value, &text)) return -1;
-  hpar_node_type type = hpar_node_kind(n->document->tree, n->handle);
-  if (type != HPAR_NODE_TEXT && type != HPAR_NODE_COMMENT) {
-    PyErr_SetString(PyExc_ValueError, "only a text or a comment has data");
+  if (hpar_node_kind(n->document->tree, n->handle) < HPAR_NODE_TEXT) {
+    PyErr_SetString(PyExc_ValueError, "only a text, a comment or a processing instruction has data");
     return -1;
   }
   return check(n->document, hpar_node_set_text(edit, n->handle, text.bytes, text.length)) ? 0 : -1;

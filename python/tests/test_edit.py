@@ -96,7 +96,7 @@ class Changes(unittest.TestCase):
     def test_data(self):
         doc = hpar.parse(PAGE, editable=True)
         first = doc.css_first("#one")
-        with self.assertRaisesRegex(ValueError, "text or a comment"):
+        with self.assertRaisesRegex(ValueError, "only a text"):
             first.data = "z"
         self.assertEqual(first.child.data, "text")
         first.child.data = "<z"
@@ -190,7 +190,12 @@ class Changes(unittest.TestCase):
         doc.body.append(source.find("div"))
         doc.body.append(source.find("template").contents)
         self.assertEqual(doc.body.inner_html, "<div><?x y?></div>a<i>b</i>")
-        self.assertEqual([n.type for n in doc.find("div")], ["processing-instruction"])
+        instruction = doc.find("div").child
+        self.assertEqual((instruction.type, instruction.name, instruction.data), ("processing-instruction", "x", "y"))
+        instruction.data = "z"
+        self.assertEqual(doc.find("div").html, "<div><?x z?></div>")
+        with self.assertRaises(ValueError):
+            doc.find("div").data = "z"
 
     def test_deep_nodes_of_other_documents(self):
         for name in ("template", "div", "svg"):
