@@ -374,6 +374,26 @@ static void callbacks(void) {
   buffer_free(&out);
 }
 
+static hpar_status rename_end(hpar_element_end *end, void *context) {
+  (void)context;
+  CHECK_EQ(hpar_element_end_rename(end, "a b"), HPAR_ERROR_ARGUMENT);
+  CHECK_EQ(hpar_element_end_rename(end, "x"), HPAR_OK);
+  return HPAR_OK;
+}
+
+/* A callback renames the end tag that is there. Only a new name of the start tag makes one. */
+static void renamed_ends(void) {
+  const hpar_action action = {.kind = HPAR_ACTION_RENAME, .name = "div"};
+  hpar_rule rule = {HPAR_RULE_INIT, .selector = "p, b", .actions = &action, .end = rename_end};
+  for (rule.action_count = 0; rule.action_count < 2; rule.action_count++) {
+    hpar_rules *rules = rules_of(&rule, 1);
+    expect_with(rules, NULL, "<p>a</p><p>b<i></i><p><b>c<p>d</b>e<p>f",
+                rule.action_count ? "<div>a</x><div>b<i></i></div><div><div>c</div></div><div>d</div>e</div><div>f"
+                                  : "<p>a</x><p>b<i></i><p><b>c<p>d</b>e<p>f");
+    hpar_rules_destroy(rules);
+  }
+}
+
 static hpar_status stop(hpar_element *e, void *context) {
   (void)context;
   hpar_element_insert(e, HPAR_WHERE_BEFORE, "lost", 4, HPAR_CONTENT_HTML);
@@ -617,6 +637,7 @@ int main(void) {
   limited_units();
   edited_values();
   callbacks();
+  renamed_ends();
   failures();
   limits();
   encodings();

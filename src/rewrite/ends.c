@@ -297,6 +297,7 @@ hpar_status hpar_element_end_remove(hpar_element_end *end) {
 hpar_status hpar_element_end_rename(hpar_element_end *given, const char *name) {
   hp_element_end *end = (hp_element_end *)given;
   if (!end || !hp_is_rule_name(name, false)) return HPAR_ERROR_ARGUMENT;
+  if (!end->is_match) return HPAR_OK; /* there is no end tag, and a missing one stays missing */
   hpar_status status = hp_content_set(end->rewriter, &end->record->rename, name, strlen(name), HP_PLACE_RAW);
   end->record->renames |= status == HPAR_OK;
   return status;
