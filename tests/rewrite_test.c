@@ -178,6 +178,8 @@ static void ends(void) {
   expect_action("b", ACTION(AFTER, "X"), "<p><b>a</p>c</b>d", "<p><b>aX</p>c</b>d");
   expect_action("b", ACTION(UNWRAP, ""), "<p><b>a</p>c</b>d", "<p>a</p>cd");
   expect_action("b", ACTION(APPEND, "X"), "<b><p>a</b>c</p>", "<b><p>aX</b>c</p>");
+  expect_action("b", ((hpar_action){.kind = HPAR_ACTION_RENAME, .name = "i"}), "<b><p>a</b>c</p>", "<i><p>a</i>c</p>");
+  expect_action("b", ACTION(UNWRAP, ""), "<b><p>a<</b>c</p>", "<p>a<</>c</p>");
   expect_action("h1", ACTION(AFTER, "X"), "<h1>a</h2>c", "<h1>a</h2>Xc");
   expect_action("script", ACTION(AFTER, "X"), "<script><!--<script></script>a</script>b",
                 "<script><!--<script></script>a</script>Xb");

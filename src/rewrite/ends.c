@@ -198,6 +198,7 @@ static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end)
 }
 
 static void edit_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
+  r->token.is_edited = true;
   if (record->unwraps || removes) {
     hp_rewriter_drop(r, r->token.start, r->token.end);
   } else if (record->renames) {
@@ -261,7 +262,7 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
   bool is_match = is_own_tag(r, node);
   if (!record->has_ended) {
     end_record(r, index, ref, is_match);
-  } else if (is_match && record->muting != HP_MUTES_ELEMENT) {
+  } else if (is_match && record->muting != HP_MUTES_ELEMENT && !r->token.is_edited) {
     if (record->unwraps) hp_rewriter_separate(r, r->token.start, NULL);
     edit_own_tag(r, record, false);
   }

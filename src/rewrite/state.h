@@ -293,6 +293,7 @@ typedef struct hp_current_token {
   bool is_halved;       /* the merger has run the first half of the tag */
   bool opens;           /* the tag has opened an element, or added attributes to one */
   bool closes;          /* the tag has closed an element */
+  bool is_edited;       /* the end tag; it may close an element and its clones */
   uint32_t name_length; /* of the tag's name in the input */
   uint64_t inserted_to; /* the end of the last start tag or comment since a rule is for texts */
   const char *closer;   /* closes an incomplete comment at the end of the input; NULL: none */

@@ -540,7 +540,7 @@ static void take_tag(hpar_rewriter *r) {
   uint8_t mode = r->outline.builder.mode;
   if (hp_speculates(r) && hp_speculation_defers_tag(r)) return;
   r->token.is_tag = true;
-  r->token.opens = r->token.closes = false;
+  r->token.opens = r->token.closes = r->token.is_edited = false;
   hp_outline_take_tag(&r->outline, &r->token.tag);
   if (hp_speculates(r) && !hp_speculation_take_tag(r)) return;
   r->outline.builder.flags.prepared = false;
