@@ -306,6 +306,8 @@ static const char *const odd_texts[] = {
     "<script>f({}[()]); '\\<i>' + '<i\\>'</script><p>k\\<style>a</style>`<style>b</style>`c",
     "<p title=&quot;a&quot; {}[]()>b=&quot;c&quot;<i>d=&quot;{}[]()<b e=&quot;f&quot;>g",
     "<p title=\"&quot;{}[]();<i a=&quot;b&quot;>c=\\&quot;d&quot;\">e",
+    "<p>a<b>c=&quot;d&quot;<i>e",
+    "a><!-- b<i>c --><p>d",
     "<math><ms>a</ms><mi>b</mi><annotation-xml></annotation-xml></math><table><tr><th>c</th></table>",
 };
 
