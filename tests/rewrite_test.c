@@ -362,8 +362,9 @@ static void callbacks(void) {
   hpar_rules *rules = rules_of(&rule, 1);
   const char *page = "<p title='a&amp;b' x x>c&lt;<br><svg viewbox=1><g/></svg><title>&amp;</p>";
   const char *expected = "[html 1 0  1 1 0 0-0][head 1 0  1 1 1 0-0][/head 1 0-0][body 1 0  1 1 1 0-0]"
-                         "[p 1 2 a&b 0 1 2 0-23](23 0 c&lt;|c<)[br 1 0  0 0 3 28-32][svg 2 1  0 1 3 32-47]"
-                         "[g 2 0  0 0 4 47-51][/svg 0 51-57][title 1 0  0 1 3 57-64](64 1 &amp;</p>|&</p>)"
+                         "[p 1 2 a&b 0 1 2 0-23](23 0 c&lt;|c<)[br 1 0  0 0 3 28-32][/br 1 32-32]"
+                         "[svg 2 1  0 1 3 32-47][g 2 0  0 0 4 47-51][/g 1 51-51][/svg 0 51-57][title 1 0  0 1 3 "
+                         "57-64](64 1 &amp;</p>|&</p>)"
                          "[/title 1 73-73][/p 1 73-73][/body 1 73-73][/html 1 73-73]";
   for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++) {
     buffer_clear(&log);
@@ -392,6 +393,29 @@ static void renamed_ends(void) {
     expect_with(rules, NULL, "<p>a</p><p>b<i></i><p><b>c<p>d</b>e<p>f",
                 rule.action_count ? "<div>a</x><div>b<i></i></div><div><div>c</div></div><div>d</div>e</div><div>f"
                                   : "<p>a</x><p>b<i></i><p><b>c<p>d</b>e<p>f");
+    hpar_rules_destroy(rules);
+  }
+}
+
+static hpar_status edit_end(hpar_element_end *end, void *context) {
+  (void)context;
+  CHECK_EQ(hpar_element_end_insert(end, HPAR_WHERE_BEFORE, "1", 1, HPAR_CONTENT_TEXT), HPAR_OK);
+  CHECK_EQ(hpar_element_end_insert(end, HPAR_WHERE_AFTER, "2", 1, HPAR_CONTENT_TEXT), HPAR_OK);
+  CHECK_EQ(hpar_element_end_rename(end, "x"), HPAR_OK);
+  return hpar_element_end_remove(end);
+}
+
+static hpar_status await_end(hpar_element *e, void *context) { return hpar_element_on_end(e, edit_end, context); }
+
+/* An element without content ends behind its tag, and nothing goes into it. */
+static void empty_ends(void) {
+  const hpar_action actions[] = {ACTION(APPEND, "3"), ACTION(AFTER, "4"), ACTION(REMOVE, "")};
+  hpar_rule rule = {HPAR_RULE_INIT, .selector = "br, path", .actions = actions, .element = await_end, .end = edit_end};
+  for (rule.action_count = 0; rule.action_count <= 3; rule.action_count++) {
+    static const char *const expected[] = {"<p>a<br>22b<svg><path/>22</svg>", "<p>a<br>22b<svg><path/>22</svg>",
+                                           "<p>a<br>224b<svg><path/>224</svg>", "<p>a224b<svg>224</svg>"};
+    hpar_rules *rules = rules_of(&rule, 1);
+    expect_with(rules, NULL, "<p>a<br>b<svg><path/></svg>", expected[rule.action_count]);
     hpar_rules_destroy(rules);
   }
 }
@@ -640,6 +664,7 @@ int main(void) {
   edited_values();
   callbacks();
   renamed_ends();
+  empty_ends();
   failures();
   limits();
   encodings();

@@ -75,7 +75,7 @@ typedef struct hpar_element {
 typedef struct hpar_element_end {
   hpar_string name;
   bool implied;        /* no end tag of the element ends it */
-  uint64_t start, end; /* of its end tag; else both are where another tag ends it, or the input */
+  uint64_t start, end; /* of its end tag; without one, both are where the element ends */
 } hpar_element_end;
 
 typedef enum hpar_text_kind {

@@ -301,6 +301,8 @@ static void apply_element(hpar_rewriter *r, hp_element *e) {
   }
   if (needs_record(e))
     hp_rewriter_record(r, e);
+  else if (e->ends.count)
+    hp_rewriter_end_empty(r, e);
   else
     hp_rewriter_insert(r, e->end, &e->after);
 }
@@ -386,7 +388,7 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
     if (given->element && given->pure) call_element(r, e, index);
     return;
   }
-  if (given->end && e->is_open) *hp_push_tight(&e->ends, &r->unwind) = (hp_end_call){given->end, given->context, index};
+  if (given->end) *hp_push_tight(&e->ends, &r->unwind) = (hp_end_call){given->end, given->context, index};
   if ((rule->edits_text || rule->edits_comments) && e->is_open &&
       (!rule->edits_sheets_only || rule->edits_comments || hp_urls_is_sheet(e)))
     *hp_push_tight(&e->scopes, &r->unwind) = index;

@@ -98,7 +98,7 @@ static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
   if (from->length) hp_bytes_append(to, from->data, from->length, &r->unwind);
 }
 
-void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
+static uint32_t make_record(hpar_rewriter *r, const hp_element *e) {
   uint32_t index = add_record(&r->ends, &r->unwind);
   hp_end_record *record = &r->ends.items[index];
   copy_bytes(r, &record->append, &e->append);
@@ -119,6 +119,11 @@ void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
   record->users = 1;
   record->scope_depth = 1;
   r->ends.open++;
+  return index;
+}
+
+void hp_rewriter_record(hpar_rewriter *r, const hp_element *e) {
+  const uint32_t index = make_record(r, e);
   hp_outline_node(&r->outline, e->node)->previous = index;
   change_scopes(r, index, true);
 }
@@ -250,6 +255,16 @@ static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_ma
   if (record->renames || record->unwraps || record->scopes.count) return;
   record->is_inert = true;
   r->ends.open--;
+}
+
+void hp_rewriter_end_empty(hpar_rewriter *r, const hp_element *e) {
+  const uint32_t index = make_record(r, e);
+  const uint64_t start = r->token.start;
+  r->token.start = e->end;
+  run_end_calls(r, index, &(hp_element_end){.rewriter = r, .node = e->node});
+  r->token.start = start;
+  hp_rewriter_insert(r, e->end, &r->ends.items[index].after);
+  release_record(&r->ends, index);
 }
 
 void hp_rewriter_popped(void *context, hp_ref ref) {

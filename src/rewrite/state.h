@@ -551,8 +551,10 @@ void hp_rewriter_freed(void *context, hp_ref node);
 void hp_rewriter_end_at_tag(hpar_rewriter *rewriter, hp_ref node);
 /* The scope of a rule begins or ends: its texts and comments receive the rule. */
 void hp_rewriter_change_scope(hpar_rewriter *rewriter, uint32_t rule, bool opens);
-/* Makes a record of the element for its end. Takes over lists and buffers of the element. */
-void hp_rewriter_record(hpar_rewriter *rewriter, hp_element *element);
+/* Makes a record of the element for its end. */
+void hp_rewriter_record(hpar_rewriter *rewriter, const hp_element *element);
+/* Ends an element without content, behind its tag. */
+void hp_rewriter_end_empty(hpar_rewriter *rewriter, const hp_element *element);
 /* A clone of a formatting element shares its record. */
 void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
 
