@@ -48,7 +48,7 @@ static hpar_status note_element(hpar_element *e, void *context) {
   (void)context;
   if (e->merges) return HPAR_OK; /* no element begins */
   add_range(&seen, e->start, e->end);
-  ends += e->has_content;
+  ends++;
   return HPAR_OK;
 }
 
