@@ -210,6 +210,9 @@ static void check_cases(void) {
       {":lang(de)", ""},
       {":lang(e)", ""},
       {":lang('*')", "p b1 i1 b2"},
+      {":lang('*-gb')", "p b1 i1 b2"},
+      {"p:lang('')", ""},
+      {"ul:lang('')", "ul"},
       {":scope > body", "body"},
       {":scope > html > body", ""},
       {"ul:hover", ""},
@@ -227,6 +230,28 @@ static void check_cases(void) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (cases[i][1]) check_matches(LIST, cases[i][0], cases[i][1]);
+}
+
+/* Checks the extended filtering of language ranges, by RFC 4647, 3.3.2. */
+static void check_language_ranges(void) {
+  static const struct {
+    const char *tag, *matching, *others;
+  } cases[] = {
+      {"de-Latn-DE", ":lang(de):lang(de-de):lang('*-DE'):lang(de-latn):lang('de-*-DE'):lang('*-latn-*'):lang('*')",
+       ":lang(de-AT), :lang('*-de-latn'), :lang(''), :lang(d), :lang('de-'), :lang('*-lat'), :lang(Latn)"},
+      {"de-DE-x-goethe", ":lang(de-DE):lang('de-x-goethe'):lang('*-x')", ":lang(de-goethe), :lang('*-goethe')"},
+      {"de", ":lang('de-*'):lang('*-*')", ":lang(de-DE), :lang('*-DE')"},
+      {"", ":lang('')", ":lang('*'), :lang(en), :lang('*-*')"},
+      {"x-lojban", ":lang(x)", ":lang(lojban), :lang('*-lojban-y')"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char page[64], text[256];
+    snprintf(page, sizeof page, "<p id=a lang='%s'><b id=b></b>", cases[i].tag);
+    snprintf(text, sizeof text, "p%s, b%s", cases[i].matching, cases[i].matching);
+    check_matches(page, text, "a b");
+    snprintf(text, sizeof text, ":is(p, b):is(%s)", cases[i].others);
+    check_matches(page, text, "");
+  }
 }
 
 /* Checks the language that a meta element declares for the document. */
@@ -629,6 +654,7 @@ int main(void) {
   check_cases();
   check_first_name();
   check_contexts();
+  check_language_ranges();
   check_default_language();
   check_groups();
   check_errors();

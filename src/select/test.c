@@ -206,14 +206,42 @@ static bool local_holds(const hp_matcher *m, const hp_ahead_test *test, const hp
   return false;
 }
 
-/* Implements the extended filtering of RFC 4647 for a range without wildcards, and '*' alone. */
-static bool range_holds(const hp_matcher *m, const hp_test *test, hpar_string language) {
-  const char *range = text_at(m, test->value);
-  if (!language.length || !test->length) return false;
-  if (test->length == 1 && *range == '*') return true;
-  return language.length >= test->length && hp_ascii_equal(language.bytes, range, test->length) &&
-         (language.length == test->length || language.bytes[test->length] == '-');
+/* Removes the first subtag of a language range or tag, and returns it. After the last one,
+ * `tag->bytes` is NULL. */
+static hpar_string next_subtag(hpar_string *tag) {
+  const char *hyphen = memchr(tag->bytes, '-', tag->length);
+  const hpar_string subtag = {tag->bytes, hyphen ? (size_t)(hyphen - tag->bytes) : tag->length};
+  *tag = hyphen ? (hpar_string){hyphen + 1, tag->length - subtag.length - 1} : (hpar_string){NULL, 0};
+  return subtag;
 }
+
+static bool is_wildcard(hpar_string subtag) { return subtag.length == 1 && *subtag.bytes == '*'; }
+
+static bool subtags_match(hpar_string range, hpar_string tag) {
+  return range.length == tag.length && hp_ascii_equal(range.bytes, tag.bytes, tag.length);
+}
+
+/* Implements the extended filtering of RFC 4647, 3.3.2: de-DE matches de-Latn-DE. By CSS, an empty
+ * range matches what has no language, and nothing else does. */
+static bool range_holds(const hp_matcher *m, const hp_test *test, hpar_string language) {
+  hpar_string range = {text_at(m, test->value), test->length};
+  if (!language.length || !range.length) return language.length == range.length;
+  hpar_string wanted = next_subtag(&range), found = next_subtag(&language);
+  if (!is_wildcard(wanted) && !subtags_match(wanted, found)) return false;
+  while (range.bytes) {
+    wanted = next_subtag(&range);
+    if (is_wildcard(wanted)) continue;
+    do {
+      if (!language.bytes) return false;
+      found = next_subtag(&language);
+    } while (!subtags_match(wanted, found) && found.length != 1);
+    if (!subtags_match(wanted, found)) return false; /* at a singleton, as x in en-x-GB */
+  }
+  return true;
+}
+
+/* False for :lang(""), whose bit in a frame is inverted: a frame of zeros has no language. */
+static bool is_range(const hp_test *test) { return test->length; }
 
 /* Returns the attribute that declares the language, or NULL. */
 static const hp_attribute *language_of(const hp_subject *s) {
@@ -226,7 +254,7 @@ void hp_find_ranges(const hp_matcher *m, hp_frame *frame, hpar_string language) 
   for (uint32_t i = 0; i < m->set->languages; i += HP_BITS) bits[i / HP_BITS] = 0;
   for (uint32_t t = 0; t < m->set->tests_count; t++) {
     const hp_test *test = &m->set->tests[t];
-    if (test->kind == HP_TEST_LANG && range_holds(m, test, language)) hp_set_bit(bits, test->slot);
+    if (test->kind == HP_TEST_LANG && range_holds(m, test, language) == is_range(test)) hp_set_bit(bits, test->slot);
   }
 }
 
@@ -243,7 +271,7 @@ void hp_find_languages(const hp_matcher *m, hp_frame *frame, const hp_frame *par
 static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s, const hp_frame *parent) {
   const hp_attribute *own = language_of(s);
   if (own) return range_holds(m, test, hp_value_of(m, s, own));
-  return parent && hp_bit_is_set(hp_languages(m, parent), test->slot);
+  return (parent && hp_bit_is_set(hp_languages(m, parent), test->slot)) == is_range(test);
 }
 
 static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
