@@ -421,6 +421,13 @@ static void check_errors(void) {
   for (int i = 0; i < 40; i++) strcat(deep, ":not(a");
   for (int i = 0; i < 40; i++) strcat(deep, ")");
   CHECK_EQ(hpar_selectors_add(set, deep, strlen(deep), NULL), HPAR_ERROR_ARGUMENT);
+  static const char *const ends[][2] = {
+      {"a)", "no parenthesis"}, {"a(", "a combinator"}, {"a/b", "a combinator"}, {"*a", "a combinator"}};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    hpar_error error;
+    CHECK_EQ(hpar_selectors_add(set, ends[i][0], strlen(ends[i][0]), &error), HPAR_ERROR_ARGUMENT);
+    CHECK(!strncmp(error.text, ends[i][1], strlen(ends[i][1])));
+  }
   CHECK_EQ(hpar_selectors_count(set), 1);
   CHECK_EQ(hpar_selectors_add(NULL, "a", 1, NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_selectors_add(set, NULL, 1, NULL), HPAR_ERROR_ARGUMENT);

@@ -469,7 +469,8 @@ static hpar_status parse_list(void *parser) {
     css_skip_space(&p->css);
     selector_complex(p, p->set->selectors, NULL);
     if (p->css.at == p->css.end) return HPAR_OK;
-    if (*p->css.at != ',') selector_fail(p, p->css.at, "no parenthesis is open here");
+    if (*p->css.at == ')') selector_fail(p, p->css.at, "no parenthesis is open here");
+    if (*p->css.at != ',') selector_fail(p, p->css.at, "a combinator or a comma must be here");
   }
 }
 
