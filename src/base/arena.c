@@ -14,15 +14,30 @@ void hp_range_reset(hp_range *range) {
   note_touched(range, atomic_load_explicit(&range->top, memory_order_relaxed));
   range->limit = range->size;
   range->estimates = false;
-  range->parts_bytes = range->in_parts = range->spare_end = 0;
+  range->part_count = 0;
+  range->spare_end = 0;
   atomic_store_explicit(&range->spare, 0, memory_order_relaxed);
   atomic_store_explicit(&range->is_full, false, memory_order_relaxed);
   atomic_store_explicit(&range->top, HP_FIRST_OBJECT, memory_order_relaxed);
 }
 
+hp_range *hp_range_part(const hp_range *whole, unsigned index) {
+  return (hp_range *)(whole->base + whole->parts_start) - whole->part_count + index;
+}
+
+/* Returns the bytes of the parts that no object uses. */
+static size_t unused_in_parts(const hp_range *range) {
+  size_t bytes = 0;
+  for (unsigned i = 0; i < range->part_count; i++) {
+    const hp_range *part = hp_range_part(range, i);
+    bytes += part->limit - atomic_load_explicit(&part->top, memory_order_relaxed);
+  }
+  return bytes;
+}
+
 size_t hp_range_used(const hp_range *range) {
   size_t spare_bytes = range->spare_end - atomic_load_explicit(&range->spare, memory_order_relaxed);
-  return atomic_load_explicit(&range->top, memory_order_relaxed) - range->parts_bytes + range->in_parts - spare_bytes;
+  return atomic_load_explicit(&range->top, memory_order_relaxed) - unused_in_parts(range) - spare_bytes;
 }
 
 bool hp_range_is_exact(const hp_range *range) {
@@ -45,29 +60,22 @@ bool hp_range_spare(hp_range *range, size_t bytes) {
 
 bool hp_range_divide(hp_range *whole, unsigned count, size_t length) {
   const size_t least = (size_t)16 << 30;
-  if (HP_ASAN || whole->size < least || whole->limit < whole->size || whole->parts_bytes) return false;
+  if (HP_ASAN || whole->size < least || whole->limit < whole->size || whole->part_count) return false;
   size_t size = whole->part_size > SMALLEST_PART ? whole->part_size : SMALLEST_PART;
   while (size < length * PART_FACTOR) size *= 2;
-  size_t top = atomic_load_explicit(&whole->top, memory_order_relaxed);
+  size_t top = atomic_load_explicit(&whole->top, memory_order_relaxed) + count * sizeof(hp_range);
   size_t start = (top + PAGE - 1) & ~(size_t)(PAGE - 1), end = start + size * count;
   if (end > whole->size / 2) return false;
   whole->part_size = size;
   whole->parts_start = start;
-  whole->parts_bytes = end - top;
+  whole->part_count = count;
   atomic_store_explicit(&whole->top, end, memory_order_relaxed);
+  for (unsigned i = 0; i < count; i++, start += size) {
+    hp_range *part = hp_range_part(whole, i);
+    *part = (hp_range){.base = whole->base, .size = size, .limit = start + size, .whole = whole};
+    atomic_store_explicit(&part->top, start, memory_order_relaxed);
+  }
   return true;
-}
-
-static size_t part_start(const hp_range *part) { return part->limit - part->size; }
-
-void hp_range_part(hp_range *part, hp_range *whole, unsigned index) {
-  size_t size = whole->part_size, start = whole->parts_start + size * index;
-  *part = (hp_range){.base = whole->base, .size = size, .limit = start + size, .whole = whole};
-  atomic_store_explicit(&part->top, start, memory_order_relaxed);
-}
-
-size_t hp_range_part_used(const hp_range *part) {
-  return atomic_load_explicit(&part->top, memory_order_relaxed) - part_start(part);
 }
 
 void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind) {

@@ -62,8 +62,8 @@ typedef struct hp_range {
   size_t limit;       /* <= size: objects use at most this number of bytes */
   bool estimates;     /* the limit is provisional: the bytes of the objects may depend on caches */
   _Atomic size_t top; /* relaxed: a slab is published together with the objects in it */
-  size_t part_size, parts_start, parts_bytes;
-  size_t in_parts;        /* bytes that objects use in parts */
+  size_t part_size, parts_start;
+  unsigned part_count;    /* 0: the range is not divided */
   size_t spare_end;       /* end of the spare bytes; 0: none */
   _Atomic size_t spare;   /* offset of the first spare byte; relaxed */
   struct hp_range *whole; /* the range that a full part falls back to; NULL: not a part */
@@ -102,17 +102,14 @@ bool hp_range_spare(hp_range *range, size_t bytes);
 
 enum { HP_MAX_APART = 256 << 20 }; /* bytes of input; parts for longer inputs are too large */
 
-/* Reserves `count` parts, one for each thread, for an input of `length` bytes. The next document
- * of that size has the same parts, so each thread finds its memory in its own caches. Returns false
- * without a change if the range is small or limited. Requires: no other thread uses the range. */
+/* Reserves `count` empty parts, one for each thread, for an input of `length` bytes. The next
+ * document of that size has the same parts, so each thread finds its memory in its own caches.
+ * Returns false without a change if the range is small or limited. Requires: no other thread uses
+ * the range. */
 HP_SHARED bool hp_range_divide(hp_range *whole, unsigned count, size_t length);
-/* Initialises `part` as the empty part of this index. */
-HP_SHARED void hp_range_part(hp_range *part, hp_range *whole, unsigned index);
-HP_SHARED size_t hp_range_part_used(const hp_range *part);
-/* Counts these bytes as used in the whole range. */
-static inline void hp_range_count_part(hp_range *range, const hp_range *part) {
-  range->in_parts += hp_range_part_used(part);
-}
+/* Returns the part of this index. It lies in the range, which can therefore count the bytes of a
+ * thread that is late. */
+HP_SHARED hp_range *hp_range_part(const hp_range *whole, unsigned index);
 
 typedef struct hp_arena {
   char *at, *end;

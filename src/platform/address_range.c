@@ -347,6 +347,11 @@ static void note_touched(hp_range *range) {
 static void set_memory(hp_range *range, char *base, size_t size) {
   range->base = base;
   range->size = size < RANGE_BYTES ? size : RANGE_BYTES;
+}
+
+/* Takes memory in which no thread has had a part. */
+static void take_memory(hp_range *range, char *base, size_t size) {
+  set_memory(range, base, size);
   range->part_size = 0;
 }
 
@@ -366,7 +371,7 @@ static bool take_from_jemalloc(hp_range *range, size_t length) {
   if (!base) return false;
   hp_range_release(range);
   range->by_jemalloc = true;
-  set_memory(range, base, size);
+  take_memory(range, base, size);
   return true;
 }
 
@@ -379,7 +384,7 @@ static bool take_block(hp_range *range) {
     hp_jemalloc_give(range->base);
     range->by_jemalloc = false;
   }
-  if (!open) set_memory(range, range->block.base, range->block.size);
+  if (!open) take_memory(range, range->block.base, range->block.size);
   return true;
 }
 

@@ -26,7 +26,6 @@ typedef struct hp_worker {
   bool saturated;        /* most of its work in this parse was useless: it takes no other chunk */
   uint64_t done;         /* bytes of its chunks */
   uint64_t wasted_bytes; /* bytes after its chunks that it read for incomplete tokens */
-  hp_range part;         /* of the document's memory, if each worker has one */
   hp_token_source source;
   struct hp_chunk_result *works; /* of all parses, each with the next */
   struct hp_chunk_result *work;  /* the last of this parse; NULL: none */

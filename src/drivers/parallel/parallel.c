@@ -66,7 +66,6 @@ static void add_worker(hp_job *job, unsigned index) {
   }
   if (job->division.has_pairs) job->config.pairs->count(job, index);
   if (index) counters->parse_ns_per_worker[index] = worker->nanoseconds;
-  if (job->division.memory_parts && worker->is_open) hp_range_count_part(&job->request.document->range, &worker->part);
   if (worker->is_open) job->request.document->deferred_bytes += worker->engine.tokenizer.deferred_bytes;
   counters->predict_ns += hp_worker_predict_ns(worker);
   if (job->config.order) job->config.order->count(job, index);

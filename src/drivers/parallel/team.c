@@ -45,9 +45,9 @@ static hpar_status open_guarded(void *argument) {
   while (job->team->workers[index] != worker) index++;
   if (job->config.finder) hp_worker_find_resources(worker, job->config.finder->report, index);
   if (job->division.memory_parts) {
-    hp_range_part(&worker->part, &job->request.document->range, index);
-    hp_arena_open(&worker->engine.nodes, &worker->part, &worker->engine.unwind);
-    hp_arena_open(&worker->engine.bytes, &worker->part, &worker->engine.unwind);
+    hp_range *part = hp_range_part(&job->request.document->range, index);
+    hp_arena_open(&worker->engine.nodes, part, &worker->engine.unwind);
+    hp_arena_open(&worker->engine.bytes, part, &worker->engine.unwind);
   }
   if (job->division.has_pairs) job->config.pairs->open(job, index);
   worker->is_open = true;

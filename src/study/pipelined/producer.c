@@ -310,8 +310,7 @@ void hp_stages_open_ahead(hp_stages *s, unsigned part, unsigned parts) {
   hp_unwind *unwind = &s->engine->unwind;
   /* Until the stage runs, a failure unwinds through the engine of this thread. */
   hp_range *range = &s->parse_request->document->range;
-  s->part.base = NULL;
-  if (parts) hp_range_part(range = &s->part, &s->parse_request->document->range, part);
+  if (parts) range = hp_range_part(range, part);
   hp_arena_open(&s->nodes, range, unwind);
   hp_arena_open(&s->bytes, range, unwind);
   hp_interner_open(&s->interner, &s->parse_request->document->atoms, unwind);

@@ -64,7 +64,6 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
 
 void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
   counters->predictor = hp_pipeline_predictor_name(s->predictor);
-  if (s->part.base) hp_range_count_part(&s->parse_request->document->range, &s->part);
   s->parse_request->document->deferred_bytes += s->ahead.deferred_bytes;
   counters->buffer_tokens = s->ring.length;
   counters->batch_tokens = s->ring.batch;

@@ -60,7 +60,6 @@ typedef struct hp_stages { // NOLINT: grouped by the thread that writes
 
   /* Written by the tokenizer. */
   hp_unwind unwind;
-  hp_range part; /* the tokenizer's part of the document's range; base NULL: none */
   hp_arena nodes, bytes;
   hp_interner interner;
   hp_tokenizer ahead;
