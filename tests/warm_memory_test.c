@@ -124,6 +124,30 @@ static void huge_pages(void) {
   expect_after(100, before, SLACK_BYTES);
 }
 
+static void run_tasks(unsigned tasks, void (*task)(void *job, unsigned index), void *job, void *context) {
+  (void)context;
+  while (tasks--) task(job, tasks);
+}
+
+/* An edit that moves a tree leaves alone the memory that no thread of its parse has used. */
+static void moved_parts(void) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .encoding = "utf-8", .threads = 32,
+                                .parallel = {.executor = HPAR_EXECUTOR_CALLER, .run = run_tasks}};
+  hpar_document *document, *next;
+  hpar_editor *editor;
+  hpar_node made;
+  CHECK_EQ(hpar_document_create(&document), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, &options, page, PAGE_BYTES, document, NULL), HPAR_OK);
+  next = parse(100); /* in the addresses after the tree */
+  size_t before = resident(), memory = hpar_document_memory(document);
+  CHECK_EQ(hpar_document_edit(document, NULL, &editor, NULL), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(editor, page, PAGE_BYTES / 8, &made), HPAR_OK);
+  CHECK(resident() > before + memory / 2);
+  CHECK(resident() <= before + memory + MEGABYTE);
+  hpar_document_destroy(document);
+  hpar_document_destroy(next);
+}
+
 /* A limit of time also ends a parse if it is longer than the clock has run. */
 static void long_deadline(void) {
   const hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .encoding = "utf-8",
@@ -147,6 +171,7 @@ int main(void) {
   reuse();
   release(before);
   bound(before);
+  moved_parts();
   long_deadline();
   hpar_parser_destroy(parser);
   free(page);

@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 
+#include <string.h>
+
 /* The growth by a sixteenth keeps about 3 % of all slabs unused. */
 enum { SLAB_GROWTH = 16, SMALLEST_SLAB = 4 << 10, LARGEST_SLAB = 64 << 10 };
 enum { PAGE = 4 << 10, SMALLEST_PART = 64 << 10, PART_FACTOR = 4 };
@@ -76,6 +78,17 @@ bool hp_range_divide(hp_range *whole, unsigned count, size_t length) {
     atomic_store_explicit(&part->top, start, memory_order_relaxed);
   }
   return true;
+}
+
+void hp_range_copy(const hp_range *range, char *to) {
+  size_t from = 0;
+  for (unsigned i = 0; i < range->part_count; i++) {
+    const hp_range *part = hp_range_part(range, i);
+    size_t end = atomic_load_explicit(&part->top, memory_order_relaxed);
+    memcpy(to + from, range->base + from, end - from);
+    from = part->limit;
+  }
+  memcpy(to + from, range->base + from, atomic_load_explicit(&range->top, memory_order_relaxed) - from);
 }
 
 void hp_arena_open(hp_arena *arena, hp_range *range, hp_unwind *unwind) {

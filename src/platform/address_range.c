@@ -436,7 +436,7 @@ static bool move_range(hp_range *range, size_t size, hp_former_memory **former) 
     return false;
   }
   HP_UNPOISON(range->base, top);
-  memcpy(made.base, range->base, top);
+  hp_range_copy(range, made.base);
   hp_block_trim(&range->block, top);
   *left = (hp_former_memory){*former, range->block, range->by_jemalloc ? range->base : NULL};
   *former = left;
