@@ -281,10 +281,18 @@ static void positions(void) {
 
 /*** limits ***/
 
+static void run_tasks(unsigned tasks, void (*task)(void *job, unsigned index), void *job, void *context) {
+  (void)context;
+  while (tasks--) task(job, tasks);
+}
+
 static void limits(void) {
   static char long_text[400000];
   memset(long_text, 'x', sizeof long_text);
-  open_page();
+  /* Each thread has 64 KB of address space, which do not count. */
+  const hpar_options divided = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 8,
+                                .parallel = {.executor = HPAR_EXECUTOR_CALLER, .run = run_tasks}};
+  open_page_with(&divided, page);
   hpar_node first = find("p", 0), made;
   hpar_options options = {HPAR_OPTIONS_INIT, .limits.memory = hpar_document_memory(document) + 200000};
   CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);

@@ -27,8 +27,7 @@ hp_range *hp_range_part(const hp_range *whole, unsigned index) {
   return (hp_range *)(whole->base + whole->parts_start) - whole->part_count + index;
 }
 
-/* Returns the bytes of the parts that no object uses. */
-static size_t unused_in_parts(const hp_range *range) {
+size_t hp_range_unused(const hp_range *range) {
   size_t bytes = 0;
   for (unsigned i = 0; i < range->part_count; i++) {
     const hp_range *part = hp_range_part(range, i);
@@ -39,7 +38,7 @@ static size_t unused_in_parts(const hp_range *range) {
 
 size_t hp_range_used(const hp_range *range) {
   size_t spare_bytes = range->spare_end - atomic_load_explicit(&range->spare, memory_order_relaxed);
-  return atomic_load_explicit(&range->top, memory_order_relaxed) - unused_in_parts(range) - spare_bytes;
+  return atomic_load_explicit(&range->top, memory_order_relaxed) - hp_range_unused(range) - spare_bytes;
 }
 
 bool hp_range_is_exact(const hp_range *range) {

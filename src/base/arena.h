@@ -93,6 +93,8 @@ enum { HP_FIRST_OBJECT = 64 }; /* offset 0 is no object; the first object starts
 void hp_range_reset(hp_range *range);
 /* Returns the number of bytes that objects and unfinished slabs use, without the spare bytes. */
 size_t hp_range_used(const hp_range *range);
+/* Returns the bytes of parts that no thread has taken. */
+size_t hp_range_unused(const hp_range *range);
 /* Returns true if the range has a limit, and the bytes of its objects may only depend on the
  * input. */
 bool hp_range_is_exact(const hp_range *range);

@@ -12,10 +12,16 @@
 /* Returns true if the calling thread may change the document. */
 static bool may_edit(const hp_edit_engine *editor) { return pthread_equal(editor->owner, pthread_self()); }
 
+/* Returns where the document ends if it has as much memory as it may. */
+static uint64_t memory_end(const hp_edit_engine *e) {
+  uint64_t limit = e->config.memory_limit, unused = hp_range_unused(&e->scripts.document->range);
+  return limit && limit < UINT64_MAX - unused ? limit + unused : UINT64_MAX;
+}
+
 static void limit_memory(hp_edit_engine *e) {
   hp_range *range = &e->scripts.document->range;
-  uint64_t limit = e->config.memory_limit;
-  range->limit = limit && limit < range->size ? (size_t)limit : range->size;
+  uint64_t end = memory_end(e);
+  range->limit = end < range->size ? (size_t)end : range->size;
 }
 
 static hpar_status open_engine(void *argument) {
@@ -53,10 +59,9 @@ static void close_arenas(hp_edit_engine *e) {
 static bool grow_edited(hp_edit_engine *e) {
   hpar_document *document = e->scripts.document;
   hp_range *range = &document->range;
-  uint64_t limit = e->config.memory_limit;
   if (!hp_range_is_full(range)) return false;
   hp_range_note_room(range);
-  if (limit && limit <= range->size) return false;
+  if (memory_end(e) <= range->size) return false;
   close_arenas(e);
   if (hp_range_grow(range, &document->former) != HPAR_OK) return false;
   limit_memory(e);
