@@ -169,6 +169,8 @@ static void implied_elements(void) {
 static void ends(void) {
   expect_action("p", ACTION(AFTER, "X"), "<p>a<p>b", "<p>a</p>X<p>b</p>X");
   expect_action("p", ACTION(APPEND, "X"), "<p>a<!-- b", "<p>a<!-- b-->X");
+  expect_action("svg", ACTION(AFTER, "X"), "<svg><![CDATA[a]", "<svg><![CDATA[a]]]></svg>X");
+  expect_action("svg", ACTION(INNER, "X"), "<svg><![CDATA[a]", "<svg>X");
   expect_action("p", ACTION(APPEND, "X"), "<p>a<b c='", "<p>aX<b c='");
   expect_action("body", ACTION(APPEND, "X"), "<body>a</body></html>\n", "<body>aX</body></html>\n");
   expect_action("body", ACTION(APPEND, "X"), "<body>a", "<body>aX");
@@ -217,7 +219,9 @@ static void document_ends(void) {
   static const char *const pages[][3] = {
       {"<p>a<p>b<i class=\"c", "<p>a<p>bX<i class=\"c", "<p k=\"v\">a<p>bX<i class=\"c"},
       {"<p>a<p>b</i", "<p>a<p>bX</i", "<p k=\"v\">a<p>bX</i"},
-      {"<p>a<p><!--b", "<p>a<p><!--b-->X", "<p k=\"v\">a<p><!--b-->X"}};
+      {"<p>a<p><!--b", "<p>a<p><!--b-->X", "<p k=\"v\">a<p><!--b-->X"},
+      {"<p>a<svg><![CDATA[b", "<p>a<svg><![CDATA[b]]>X", "<p k=\"v\">a<svg><![CDATA[b]]>X"},
+      {"<p>a<svg><![CDATA[]<]]", "<p>a<svg><![CDATA[]<]]]]>X", "<p k=\"v\">a<svg><![CDATA[]<]]]]>X"}};
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
   for (int count = 1; count <= 2; count++) {
     hpar_rules *rules = rules_of(given, (size_t)count);

@@ -666,7 +666,7 @@ void hp_rewriter_end(hpar_rewriter *r) {
   uint64_t end = hp_scanner_position(s, s->end);
   if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
   hp_rewriter_end_text(r, end);
-  r->token.closer = r->edits.mute_depth ? NULL : s->comment.closer;
+  r->token.closer = r->edits.mute_depth ? NULL : hp_scanner_is_in_section(s) ? "]]>" : s->comment.closer;
   r->token.start = r->token.end = end;
   r->token.at_end = true;
   hp_outline_take_end(&r->outline);
