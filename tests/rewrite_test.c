@@ -231,6 +231,27 @@ static void document_ends(void) {
   }
 }
 
+/* A text that ends in an open CDATA section stays apart from content behind it. */
+static void open_sections(void) {
+  const hpar_action end = {.unit = HPAR_UNIT_DOCUMENT_END, .kind = HPAR_ACTION_APPEND, .value = text_of("X")};
+  hpar_action edit = {.unit = HPAR_UNIT_TEXT, .format = HPAR_CONTENT_HTML, .value = text_of("Y")};
+  const hpar_rule given[] = {{HPAR_RULE_INIT, .selector = "svg", .actions = &edit, .action_count = 1},
+                             {HPAR_RULE_INIT, .actions = &end, .action_count = 1}};
+  static const struct {
+    hpar_action_kind kind;
+    const char *expected;
+  } cases[] = {{HPAR_ACTION_BEFORE, "<svg>Ya<![CDATA[b]]]>X"},
+               {HPAR_ACTION_AFTER, "<svg>a<![CDATA[b]]]>Y<![CDATA[]]>X"},
+               {HPAR_ACTION_REPLACE, "<svg>Y<![CDATA[]]>X"},
+               {HPAR_ACTION_REMOVE, "<svg><![CDATA[]]>X"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    edit.kind = cases[i].kind;
+    hpar_rules *rules = rules_of(given, 2);
+    expect_with(rules, NULL, "<svg>a<![CDATA[b]", cases[i].expected);
+    hpar_rules_destroy(rules);
+  }
+}
+
 /* html ends at its tag after a frameset, too, which leaves no other element open. */
 static void end_after_frameset(void) {
   expect_action("html", ACTION(APPEND, "X"), "<html><frameset></frameset></html><!--a-->",
@@ -659,6 +680,7 @@ int main(void) {
   ends();
   units();
   document_ends();
+  open_sections();
   end_after_frameset();
   filtered_end();
   closed_parents();

@@ -221,7 +221,8 @@ static bool pass_piece(hp_scanner *s) {
 
 /* Returns the state after the current piece. */
 static hp_piece_state state_after(const hpar_rewriter *r, const hp_text_piece *t) {
-  if ((t->is_first && t->is_last) || (t->kind != HPAR_TEXT_DATA && t->kind != HPAR_TEXT_SCRIPT))
+  const bool is_open = hp_scanner_is_in_section(&r->scanner); /* also at the end of the input */
+  if ((t->is_first && t->is_last && !is_open) || (t->kind != HPAR_TEXT_DATA && t->kind != HPAR_TEXT_SCRIPT))
     return (hp_piece_state){0};
   hp_scanner s = hp_rewriter_scan_piece(r, t->raw.bytes, t->raw.length);
   pass_piece(&s);
