@@ -11,12 +11,14 @@
   size       README.md has at most 150 lines, docs/ at most 20,000 words and twelve decisions, a decision at most 600 words
   runs       a run that a page names is in results/, or is listed there as removed
   figures    a measured speed has one home, the report of the runs. A page prints it by reference: see REFERENCE
+  commands   scripts/run and scripts/test, the two commands of README.md, explain themselves
   picture    README.md's picture is the one that scripts/readme-picture draws, with matplotlib"""
 import glob
 import importlib.machinery
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -231,6 +233,16 @@ def check_defines():
         check(not defines(text, "is_a"), f"{text} counts as a definition of is_a")
 
 
+def check_commands():
+    """The two commands of README.md explain themselves, without a compiler, and begin nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(shutil.which("sed"), os.path.join(folder, "sed"))
+        for name, argument, status in (("run", "--help", 0), ("test", "--help", 0), ("test", "release", 2)):
+            done = subprocess.run([os.path.join(ROOT, "scripts", name), argument], env={"PATH": folder}, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True, check=False)
+            check(done.returncode == status and done.stdout.startswith(f"{name}"), f"scripts/{name} {argument}: {done.returncode}")
+
+
 def main():
     names = [os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/**/*.md", "experiments/**/*.md", "corpus/*.md", "paper/*.md", "src/*.md", "python/*.md", "results/*.md",
                                                                        "tests/*.md", "examples/*.md")
@@ -262,6 +274,7 @@ def main():
                 check(text.count("\n") <= 150, f"README.md has {text.count(chr(10))} lines; at most 150")
     check_architecture()
     check_guards()
+    check_commands()
     check_size()
     check(examples > 5, f"only {examples} examples were found")
     check(references > 1, "README.md has no figures by reference")
