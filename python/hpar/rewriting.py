@@ -88,7 +88,7 @@ def _read(rule: Rule) -> tuple[Any, ...]:
         return selector, [], tuple(arguments[0] if unit == action else None for unit in _CALLED)
     unit, _, name = action.rpartition(":")
     if name not in _ACTIONS or (unit or "element") not in _UNITS:
-        raise ValueError(f"there is no action {action!r}")
+        raise ValueError(f"there is no action {action!r}; help(hpar.Rules) lists the actions")
     kind, names = _ACTIONS[name]
     if len(arguments) != len(names) and (name, len(arguments)) != ("find", 2):
         raise ValueError(f"the action {action!r} has {len(names)} arguments: {', '.join(names) or 'none'}")
@@ -213,7 +213,7 @@ def _choose(name: str, choices: Sequence[str], value: str) -> int:
 def _read_limits(limits: dict[str, int]) -> tuple[int, ...]:
     unknown = next((key for key in limits if key not in _LIMITS), None)
     if unknown is not None:
-        raise ValueError(f"there is no limit {unknown!r}")
+        raise ValueError(f"there is no limit {unknown!r}: the limits are {', '.join(_LIMITS)}")
     return tuple(limits.get(key, 0) for key in _LIMITS)
 
 

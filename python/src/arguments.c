@@ -125,7 +125,10 @@ static bool read_limits(PyObject *dict, hpar_limits *limits) {
     if (PyUnicode_Check(key))
       while (i < FIELDS && PyUnicode_CompareWithASCIIString(key, fields[i].name)) i++;
     if (i == FIELDS || !PyUnicode_Check(key)) {
-      PyErr_Format(PyExc_ValueError, "there is no limit %R", key);
+      PyErr_Format(PyExc_ValueError,
+                   "there is no limit %R: the limits are depth, attributes, nodes, nodes_per_byte, memory, "
+                   "memory_per_byte, time_ns and input",
+                   key);
       return false;
     }
     uint64_t limit;

@@ -85,6 +85,7 @@ class Options(unittest.TestCase):
                         {"fragment": "svg foo bar"}, {"limits": 3}, {"encoding": b"utf-8"}, {"unknown": 1}):
             with self.subTest(options), self.assertRaises((ValueError, TypeError)):
                 hpar.parse(PAGE, **options)
+        self.assertRaisesRegex(ValueError, "'size'.* depth, .* input", hpar.parse, PAGE, limits={"size": 1})
         self.assertRaises(ValueError, hpar.parse, PAGE, threads=-1)
         self.assertRaises(TypeError, hpar.parse)
         self.assertRaises(TypeError, hpar.parse, PAGE, 2)

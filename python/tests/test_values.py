@@ -102,6 +102,8 @@ class Rewriting(unittest.TestCase):
                      ("p", "image:remove"), (None, "remove"), ("p[", "remove")):
             with self.subTest(rule), self.assertRaises((ValueError, hpar.Error)):
                 hpar.Rules([rule])
+        self.assertRaisesRegex(ValueError, "hpar.Rules", hpar.Rules, [("p", "colour")])
+        self.assertRaisesRegex(ValueError, "'size'.* memory, .* time_ns", hpar.rewrite, b"a", [], limits={"size": 1})
         self.assertRaises(hpar.Error, hpar.rewrite, b"a", [], encoding="iso-2022-jp")
         self.assertRaises(TypeError, hpar.rewrite, 3, [])
 
