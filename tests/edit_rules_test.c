@@ -339,6 +339,13 @@ static void limits(void) {
   options = (hpar_options){HPAR_OPTIONS_INIT, .limits.time_ns = 1};
   CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_create_text(edit, TEXT("x"), &made), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_clone(edit, first, true, &made), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_append(edit, find("body", 0), first), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_set_attribute(edit, first, TEXT("a"), TEXT("1")), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_remove_attribute(edit, first, TEXT("id")), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_set_text(edit, hpar_node_first_child(document, first), TEXT("x")), HPAR_LIMIT_TIME);
+  CHECK_EQ(hpar_node_set_text(edit, find("p", 1), TEXT("x")), HPAR_LIMIT_TIME);
   CHECK_EQ(hpar_node_kind(document, hpar_node_first_child(document, first)), HPAR_NODE_TEXT);
 }
 

@@ -160,6 +160,19 @@ static void long_deadline(void) {
   hpar_document_destroy(document);
 }
 
+/* So it does with one long change. */
+static void long_clone(void) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .limits.time_ns = UINT64_C(100000000000)};
+  hpar_document *document = parse(PAGE_BYTES);
+  hpar_editor *editor;
+  hpar_node copy;
+  step = 1;
+  CHECK_EQ(hpar_document_edit(document, &options, &editor, NULL), HPAR_OK);
+  CHECK_EQ(hpar_node_clone(editor, hpar_document_html(document), true, &copy), HPAR_LIMIT_TIME);
+  step = 0;
+  hpar_document_destroy(document);
+}
+
 int main(void) {
   page = malloc(LARGE_BYTES);
   if (!CHECK(page) || !CHECK(!hpar_parser_create(&parser))) return check_report();
@@ -173,6 +186,7 @@ int main(void) {
   bound(before);
   moved_parts();
   long_deadline();
+  long_clone();
   hpar_parser_destroy(parser);
   free(page);
   return check_report();

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "dom/value.h"
 #include "platform/address_range.h"
 #include "text/scan/scan.h"
@@ -191,6 +192,8 @@ static bool may_change(const hp_scripts *s) {
  * fails leaves the tree as it is, and the nodes that it has made do not count. */
 static hpar_status edit(change *c) {
   hp_scripts *s = c->scripts;
+  const uint64_t deadline = s->editor->config.limits.deadline;
+  if (deadline && hp_now() >= deadline) return HPAR_LIMIT_TIME;
   hpar_status status = prepare_edit(s->editor);
   if (status != HPAR_OK) return status;
   const uint64_t nodes = hp_node_count(&s->engine->builder);
