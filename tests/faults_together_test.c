@@ -779,17 +779,14 @@ static bool explains(hpar_status status, hpar_status plain, bool memory) {
   return run.cancellation == FAILS && atomic_load(&stage.cancelled) && status == HPAR_ERROR_IO;
 }
 
-/* The script's own end tag counts in some ways to parse only. */
-static bool had_limit_of_script(const outcome *o) { return o->status && run.options.script.callback; }
-
 static bool check_same_parse(const outcome *o, const outcome *e) {
   bool fine = CHECK(!o->problem);
   if (run.use == SCAN) return CHECK(same(&o->confirmed, &e->confirmed)) && fine;
   if (!stage.has_no_document && !o->is_unread) fine = CHECK(same(&o->tree, &e->tree)) && fine;
   if (!stage.has_no_parser) fine = CHECK(same(&o->errors, &e->errors)) && fine;
-  fine = (had_limit_of_script(o) || CHECK_EQ(o->stats.tokens, e->stats.tokens)) &&
-         CHECK_EQ(o->stats.nodes, e->stats.nodes) && (o->status || CHECK_EQ(o->stats.bytes, e->stats.bytes)) &&
-         CHECK(o->stats.encoding == e->stats.encoding) && CHECK(!o->stats.encoding == !e->stats.encoding_source) &&
+  fine = CHECK_EQ(o->stats.tokens, e->stats.tokens) && CHECK_EQ(o->stats.nodes, e->stats.nodes) &&
+         (o->status || CHECK_EQ(o->stats.bytes, e->stats.bytes)) && CHECK(o->stats.encoding == e->stats.encoding) &&
+         CHECK(!o->stats.encoding == !e->stats.encoding_source) &&
          (!o->stats.encoding || run.use == FEED || CHECK_STRING(o->stats.encoding_source, e->stats.encoding_source)) &&
          fine;
   if (run.options.resources.callback) fine = CHECK(same(&o->confirmed, &e->confirmed)) && fine;

@@ -581,17 +581,20 @@ static void written_bytes(void) {
   }
 }
 
-/* Fed input has no errors after the limit of its scripts, as a whole input. */
-static void errors_after_a_limit(void) {
+/* Fed input has no errors and no tokens after the limit of its scripts, as a whole input. */
+static void results_after_a_limit(void) {
   static const char page[] = "<script>x</script>\x01";
-  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .max_errors = 9,
-                                .script = {.callback = write_forever, .context = (char[]){"x"}, .max_written = 100}};
-  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_LIMIT_INPUT);
+  hpar_options options = {HPAR_OPTIONS_INIT, .encoding = "utf-8", .max_errors = 9,
+                          .script = {.callback = write_forever, .context = (char[]){"x"}, .max_written = 100}};
+  hpar_stats whole = {HPAR_STATS_INIT}, fed = {HPAR_STATS_INIT};
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, &whole), HPAR_LIMIT_INPUT);
   const size_t count = hpar_parse_error_count(parser);
+  options.mode = HPAR_MODE_PARALLEL;
   CHECK_EQ(hpar_parser_begin(parser, &options, document), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, page, sizeof page - 1), HPAR_LIMIT_INPUT);
-  CHECK_EQ(hpar_parser_finish(parser, NULL), HPAR_LIMIT_INPUT);
+  CHECK_EQ(hpar_parser_finish(parser, &fed), HPAR_LIMIT_INPUT);
   CHECK_EQ(hpar_parse_error_count(parser), count);
+  CHECK_EQ(fed.tokens, whole.tokens);
 }
 
 /* A parse that fails keeps no errors, and neither does one that is not finished. */
@@ -813,7 +816,7 @@ int main(int count, char **arguments) {
     moved_script();
     many_attributes();
     written_bytes();
-    errors_after_a_limit();
+    results_after_a_limit();
     errors_after_a_failure();
     random_pages();
     status = check_report();

@@ -155,8 +155,8 @@ HP_LOOP hp_loop_end hp_loop_step(hp_engine *engine, hp_loop_parts parts, void *c
     if (parts.checks_limits) hp_engine_check(engine);
     return HP_LOOP_ENDED;
   }
-  ++*tokens;
   parts.build(engine, token, context);
+  ++*tokens; /* not if a limit ends the parse in the token */
   if (parts.checks_limits) hp_engine_check(engine);
   return HP_LOOP_GOES_ON;
 }
