@@ -115,7 +115,7 @@ static void attributes(void) {
   expect_action("br", ATTRIBUTE(SET_ATTRIBUTE, "a", "b"), "<br/><br />", "<br a=\"b\"/><br a=\"b\" />");
   expect_action("i", ATTRIBUTE(UNSET_ATTRIBUTE, "a", ""), "<i a=\"1\"b=\"2\">", "<i b=\"2\">");
   expect_action("i", ATTRIBUTE(UNSET_ATTRIBUTE, "a", ""), "<i a=1 b A=2 a='3'>", "<i b>");
-  expect_action("i", ATTRIBUTE(SET_ATTRIBUTE, "A", "3"), "<i a=1 A=2>", "<i a=3 A=2>");
+  expect_action("i", ATTRIBUTE(SET_ATTRIBUTE, "A", "3"), "<i a=1 A=2><i>", "<i a=3 A=2><i a=\"3\">");
   hpar_action prefix = ATTRIBUTE(PREFIX_ATTRIBUTE, "href", "http:");
   prefix.replacement = text_of("https:");
   expect_action("a[href^='http:']", prefix, "<a href=http://x/ id=1><a href='http&#58;//y'><a href=ftp:>",

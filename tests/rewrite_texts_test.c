@@ -57,6 +57,29 @@ static void kinds_of_text(void) {
   buffer_free(&out);
 }
 
+/* A text ends where it closes an element: the rest is outside. */
+static void ends_of_elements(void) {
+  buffer logs[2] = {{0}}, out = {0};
+  static const char *const selectors[] = {"colgroup", "table"}, *const texts[] = {"0  ", "0  0b "};
+  hpar_rules *rules = NULL;
+  CHECK_EQ(hpar_rules_create(&rules), HPAR_OK);
+  for (int i = 0; i < 2; i++) {
+    const hpar_rule rule = {HPAR_RULE_INIT, .selector = selectors[i], .text = extend_text, .context = &logs[i]};
+    CHECK_EQ(hpar_rules_add(rules, &rule, NULL), HPAR_OK);
+  }
+  CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+  const char *page = "<table><colgroup> b</colgroup></table>";
+  for (size_t step = 1; step <= strlen(page); step++) {
+    for (int i = 0; i < 2; i++) buffer_clear(&logs[i]);
+    run(rules, 0, page, step, &out);
+    for (int i = 0; i < 2; i++) CHECK_STRING(logs[i].bytes, texts[i]);
+    CHECK_STRING(out.bytes, "<table><colgroup> &lt;&lt;b&lt;</colgroup></table>");
+  }
+  hpar_rules_destroy(rules);
+  for (int i = 0; i < 2; i++) buffer_free(&logs[i]);
+  buffer_free(&out);
+}
+
 static hpar_status append_decoded(hpar_text_piece *t, void *context) {
   const hpar_string text = hpar_text_piece_decoded(t);
   buffer_add(context, text.bytes, text.length);
@@ -316,6 +339,7 @@ static void generated_texts(void) {
 
 int main(void) {
   kinds_of_text();
+  ends_of_elements();
   whole_characters();
   escapes_after_rules();
   white_references();
