@@ -135,6 +135,8 @@ reports ':last-child needs what follows the start tag'
 reports '    ^'
 check 2 '' -s p --rename 1x a.html
 reports 'rule 1 (p): rename: the name of an element is invalid'
+check 2 '' -s p --find a b --in text,head a.html
+reports 'rule 1 (p): text.find: the places are not a list of text, script, style, title, comment or all'
 check 2 '' a.html -s p --set class
 reports '--set needs NAME VALUE'
 check 2 '' --document --remove a.html

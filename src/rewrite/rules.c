@@ -89,7 +89,8 @@ static const char *check_action(const hpar_action *a, const hpar_rule *rule) {
   switch (a->unit) {
     case HPAR_UNIT_ELEMENT: break;
     case HPAR_UNIT_TEXT:
-      if (a->kind == HPAR_ACTION_FIND && !hp_find_places(a->name)) return "the list of places is invalid";
+      if (a->kind == HPAR_ACTION_FIND && !hp_find_places(a->name))
+        return "the places are not a list of text, script, style, title, comment or all";
       if (a->kind == HPAR_ACTION_FIND && rule->across_tags && may_end_early(rule))
         return "a rule that finds across tags has no limit, pieces or callbacks";
       if (a->kind == HPAR_ACTION_FIND) return a->value.length ? NULL : "the text to find is empty";
