@@ -220,6 +220,9 @@ static void document_ends(void) {
       {"<p>a<p>b<i class=\"c", "<p>a<p>bX<i class=\"c", "<p k=\"v\">a<p>bX<i class=\"c"},
       {"<p>a<p>b</i", "<p>a<p>bX</i", "<p k=\"v\">a<p>bX</i"},
       {"<p>a<p><!--b", "<p>a<p><!--b-->X", "<p k=\"v\">a<p><!--b-->X"},
+      {"a<p></", "a<p></>&lt;/X", "a<p k=\"v\"></>&lt;/X"},
+      {"<p>a<p><!--</", "<p>a<p><!--</-->X", "<p k=\"v\">a<p><!--</-->X"},
+      {"<p><b c=</", "<p>X<b c=</", "<p k=\"v\">X<b c=</"},
       {"<p>a<svg><![CDATA[b", "<p>a<svg><![CDATA[b]]>X", "<p k=\"v\">a<svg><![CDATA[b]]>X"},
       {"<p>a<svg><![CDATA[]<]]", "<p>a<svg><![CDATA[]<]]]]>X", "<p k=\"v\">a<svg><![CDATA[]<]]]]>X"}};
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};

@@ -296,7 +296,7 @@ typedef struct hp_current_token {
   bool is_edited;       /* the end tag; it may close an element and its clones */
   uint32_t name_length; /* of the tag's name in the input */
   uint64_t inserted_to; /* the end of the last start tag or comment since a rule is for texts */
-  const char *closer;   /* closes a comment or section that is open at the end; NULL: none */
+  const char *closer;   /* closes what is open at the end of the input; NULL: none */
   hp_spans spans;       /* attributes of the tag, if `has_spans` */
 } hp_current_token;
 

@@ -661,12 +661,24 @@ void hp_rewriter_scan(hpar_rewriter *r) {
   }
 }
 
+/* Returns what keeps content at the end of the input out of what is open there; NULL: nothing. */
+static const char *find_closer(const hpar_rewriter *r) {
+  const hp_scanner *s = &r->scanner;
+  if (hp_scanner_is_in_section(s)) return "]]>";
+  if (s->comment.closer || s->content != HP_TEXT_STATE_DATA || hp_scanner_is_in_tag(s)) return s->comment.closer;
+  /* "</" is text here, unless it is a removed comment's, or a rule may have removed it. */
+  const bool is_text =
+      r->token.end < hp_scanner_position(s, s->end) && !r->running.texts && (!r->text.is_open || r->text.is_first);
+  return is_text && s->end - s->begin >= 2 && !memcmp(s->end - 2, "</", 2) ? ">&lt;/" : NULL;
+}
+
 void hp_rewriter_end(hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
+  const char *closer = r->edits.mute_depth ? NULL : find_closer(r);
   uint64_t end = hp_scanner_position(s, s->end);
   if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
   hp_rewriter_end_text(r, end);
-  r->token.closer = r->edits.mute_depth ? NULL : hp_scanner_is_in_section(s) ? "]]>" : s->comment.closer;
+  r->token.closer = closer;
   r->token.start = r->token.end = end;
   r->token.at_end = true;
   hp_outline_take_end(&r->outline);
