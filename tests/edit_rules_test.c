@@ -277,6 +277,17 @@ static void positions(void) {
   CHECK_EQ(hpar_node_set_inner_html(edit, i, TEXT("<s>z</s>")), HPAR_OK);
   CHECK(!hpar_node_start_tag_range(document, find("s", 0), &start, &end));
   CHECK(!hpar_node_end_tag_range(document, find("s", 0), &start, &end));
+  /* an attribute that is removed and set again is new, also if the tag has the name twice */
+  open_page_with(&options, "<p a=1 b=2 c=3 a=4>");
+  p = find("p", 0);
+  for (unsigned k = 0; k < 3; k++) {
+    CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 3 - k);
+    CHECK_EQ(ranges[0].name_start, 3 + 4 * k);
+    CHECK_EQ(hpar_node_clone(edit, p, true, &copy), HPAR_OK);
+    CHECK_EQ(hpar_node_remove_attribute(edit, p, &"abc"[k], 1), HPAR_OK);
+    CHECK_EQ(hpar_node_set_attribute(edit, p, &"abc"[k], 1, TEXT("new")), HPAR_OK);
+  }
+  CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 0);
 }
 
 /*** limits ***/

@@ -336,9 +336,13 @@ size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node eleme
   if (!source || source[1] <= source[0] || !ranges) return 0;
   const char *text = document->input.bytes;
   tag_scan scan = open_tag_scan(text + source[0], text + source[1]);
-  size_t index = 0, found = 0;
+  size_t index = 0, found = 0, in_tag = SIZE_MAX;
+  const hp_node *node = at(document, element);
+  if (node->flags & HP_FLAG_OWN_BLOCK && node->attributes)
+    in_tag = hp_block_words(hp_at(document->range.base, node->attributes))[1];
   hpar_attribute attribute;
-  while (found < count && hpar_node_attribute_at(document, element, index, &attribute) && next_attribute(&scan)) {
+  while (found < count && index < in_tag && hpar_node_attribute_at(document, element, index, &attribute) &&
+         next_attribute(&scan)) {
     if (!has_attribute_name(&scan, &attribute)) continue;
     if (index++ >= first) ranges[found++] = attribute_range(&document->input, &scan);
   }

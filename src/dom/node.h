@@ -57,6 +57,11 @@ typedef struct hp_attributes {
   hp_attribute items[];
 } hp_attributes;
 
+/* Returns the two words before a block that can grow, as with HP_FLAG_OWN_BLOCK. The first is its
+ * capacity, 0 if a clone shares it. The second is the number of attributes that are in the tag:
+ * these come first. */
+static inline uint32_t *hp_block_words(const hp_attributes *block) { return (uint32_t *)(uintptr_t)block - 2; }
+
 /* In `deferred`: later tags may share the block. */
 #define HP_SHARED_BLOCK (UINT32_C(1) << 31)
 enum { HP_MAX_DEFERRED = 31 }; /* attributes of an element whose values may be deferred */

@@ -444,20 +444,18 @@ static uint32_t find_attribute(hp_scripts *s, hp_ref element, hp_atom name) {
   return i;
 }
 
-/* Returns the capacity of a block with HP_FLAG_OWN_BLOCK. It precedes the block in memory. */
-static uint32_t *capacity_of(hp_attributes *block) { return (uint32_t *)block - 2; }
-
 /* Gives the element a block of its own, with space for `count` attributes. Clones and the list
  * of active formatting elements keep the old block. The space of an own block doubles, so that
  * many changes of one element cost as much memory as one with all of them. */
 static hp_attributes *own_block(hp_scripts *s, hp_ref element, uint32_t count) {
   hp_attributes *old = block_of(s, element);
   bool is_own = old && at(s, element)->flags & HP_FLAG_OWN_BLOCK;
-  if (is_own && count <= *capacity_of(old)) return old;
+  if (is_own && count <= *hp_block_words(old)) return old;
   uint32_t kept = old ? old->count : 0, capacity = is_own ? 2 * count : count;
   size_t bytes = 2 * sizeof(uint32_t) + sizeof(hp_attributes) + (size_t)capacity * sizeof(hp_attribute);
   hp_attributes *block = (hp_attributes *)((uint32_t *)hp_arena_take(&s->engine->nodes, bytes) + 2);
-  *capacity_of(block) = capacity;
+  hp_block_words(block)[0] = capacity;
+  hp_block_words(block)[1] = is_own ? hp_block_words(old)[1] : kept;
   block->count = kept < count ? kept : count;
   atomic_store_explicit(&block->deferred, 0, memory_order_relaxed);
   for (uint32_t i = 0; i < block->count; i++) {
@@ -508,6 +506,7 @@ static hpar_status remove_attribute(hp_scripts *s, const change *c) {
   const bool keeps_places = has_places(s, c->node) && index + 1 == block->count;
   block = own_block(s, c->node, block->count);
   block->count--;
+  if (index < hp_block_words(block)[1]) hp_block_words(block)[1]--;
   memmove(block->items + index, block->items + index + 1, (block->count - index) * sizeof *block->items);
   if (!block->count) at(s, c->node)->attributes = 0;
   s->found.block = keeps_places ? at(s, c->node)->attributes : 0;
