@@ -303,7 +303,7 @@ static void limits(void) {
   /* Each thread has 64 KB of address space, which do not count. */
   const hpar_options divided = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 8,
                                 .parallel = {.executor = HPAR_EXECUTOR_CALLER, .run = run_tasks}};
-  open_page_with(&divided, page);
+  open_page_with(HPAR_PARALLEL ? &divided : NULL, page);
   hpar_node first = find("p", 0), made;
   hpar_options options = {HPAR_OPTIONS_INIT, .limits.memory = hpar_document_memory(document) + 200000};
   CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);

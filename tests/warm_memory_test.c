@@ -137,7 +137,7 @@ static void moved_parts(void) {
   hpar_editor *editor;
   hpar_node made;
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
-  CHECK_EQ(hpar_parse(parser, &options, page, PAGE_BYTES, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, HPAR_PARALLEL ? &options : NULL, page, PAGE_BYTES, document, NULL), HPAR_OK);
   next = parse(100); /* in the addresses after the tree */
   size_t before = resident(), memory = hpar_document_memory(document);
   CHECK_EQ(hpar_document_edit(document, NULL, &editor, NULL), HPAR_OK);
