@@ -48,8 +48,10 @@ void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   if (r->progress.phase == HP_PHASE_RUNS && r->sink.status == HPAR_OK) hp_rewriter_scan(r);
 }
 
-void hp_rewriter_await_stragglers(const hpar_rewriter *r) {
-  if (r->parallel.team) hp_crew_await(&r->parallel.team->crew);
+/* Threads that a fork has lost may have left their logs in the middle of a change. The memory of
+ * such a team leaks. */
+void hp_rewriter_await_stragglers(hpar_rewriter *r) {
+  if (r->parallel.team && !hp_crew_await(&r->parallel.team->crew)) r->parallel.team = NULL;
 }
 
 /*** whether to use the team ***/

@@ -32,7 +32,7 @@ bool hp_rewriter_is_parallel(const hpar_rewriter *rewriter, size_t length);
 /* Processes the events of the window, as hp_rewriter_scan. */
 void hp_rewriter_scan_parallel(hpar_rewriter *rewriter);
 /* Waits for threads that earlier windows have left. */
-void hp_rewriter_await_stragglers(const hpar_rewriter *rewriter);
+void hp_rewriter_await_stragglers(hpar_rewriter *rewriter);
 void hp_rewrite_team_destroy(struct hp_rewrite_team *team);
 
 /* Sets the division for tests and experiments. HPAR_ERROR_MEMORY. */

@@ -122,7 +122,8 @@ hpar_status hpar_rewriter_create(hpar_rewriter **rewriter) {
 
 static void free_rewriter(hpar_rewriter *r) {
 #if HPAR_PARALLEL
-  hp_rewrite_team_destroy(r->parallel.team); /* its late threads read what follows */
+  hp_rewriter_await_stragglers(r); /* they read what follows */
+  hp_rewrite_team_destroy(r->parallel.team);
 #endif
   if (r->parallel.trace) r->parallel.trace->destroy(r->parallel.trace);
   hp_outline_close(&r->outline);
