@@ -15,5 +15,5 @@ done = subprocess.run([os.path.join(build, "hpar-late-users"), user, places, rep
                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 if done.returncode:
     sys.exit(done.stderr.strip() or f"hpar-late-users: exit status {done.returncode}")
-print(json.dumps({"columns": ["call", "sleeps", "alone", "together", "late"], "load": os.getloadavg(),
+print(json.dumps({"columns": ["call", "sleeps", "alone", "again", "together", "late"], "load": os.getloadavg(),
                   "pages": [{"page": name, **page} for name, page in zip(names, json.loads(done.stdout)["pages"])]}))

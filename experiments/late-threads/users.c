@@ -4,8 +4,8 @@
  *
  * A place is a number of calls of the hook: where the second thread claims a unit, and at each
  * step, tag or element inside; in the parser every 512 bytes. Each place has REPETITIONS calls.
- * Before each, the call runs once on one thread, and once on two without a sleep. The program links
- * the files of the library that have the hook, compiled with it.
+ * Before each, the call runs twice on one thread, and once on two without a sleep. The program
+ * links the files of the library that have the hook, compiled with it.
  *
  * For the rewriter, each page also has the time of a copy of its bytes: by memcpy, and by the
  * kernel, which may read bytes that the caller has freed. */
@@ -215,8 +215,9 @@ static const struct user {
 
 /*** places ***/
 
-/* The times of a call on one thread, on two, and with a late one. */
-enum { ALONE, TOGETHER, LATE, KINDS };
+/* The times of a call on one thread, of another such call as a control, of one on two threads, and
+ * of one with a late thread. */
+enum { ALONE, AGAIN, TOGETHER, LATE, KINDS };
 
 static bool run(const page *p, bool parallel, nanoseconds *time) {
   atomic_store(&calls, 0);
@@ -252,10 +253,10 @@ static bool measure_place(const page *p, long at, unsigned repetitions, bool *is
   nanoseconds shortest[KINDS] = {0}, time;
   unsigned sleeps = 0;
   for (unsigned i = 0; i < repetitions; i++) {
-    if (!run(p, false, &time)) return false;
-    note_shortest(&shortest[ALONE], time);
-    if (!run(p, true, &time)) return false;
-    note_shortest(&shortest[TOGETHER], time);
+    for (int kind = ALONE; kind < LATE; kind++) {
+      if (!run(p, kind == TOGETHER, &time)) return false;
+      note_shortest(&shortest[kind], time);
+    }
     bool slept = false;
     for (int k = 0; k < TRIES && !slept; k++) {
       if (!run_late(p, at, &time, &slept)) return false;
@@ -264,8 +265,9 @@ static bool measure_place(const page *p, long at, unsigned repetitions, bool *is
     sleeps += slept;
   }
   if (!sleeps) return true;
-  printf("%s[%ld, %u, %lld, %lld, %lld]", *is_first ? "\n  " : ",\n  ", at, sleeps, shortest[ALONE], shortest[TOGETHER],
-         shortest[LATE]);
+  printf("%s[%ld, %u", *is_first ? "\n  " : ",\n  ", at, sleeps);
+  for (int kind = 0; kind < KINDS; kind++) printf(", %lld", shortest[kind]);
+  printf("]");
   *is_first = false;
   return true;
 }
