@@ -277,7 +277,7 @@ typedef struct hpar_rule {
   hpar_doctype_callback doctype; /* rules for the document only */
   hpar_document_end_callback document_end;
   void *context;
-  uint64_t limit; /* the rule ends with its element of this number; 0: never */
+  uint64_t limit; /* the most elements that the rule matches; 0: any number */
   /* also matches elements without a tag of their own: html, head, body, tbody, tr, colgroup, p and
    * formatting elements that the parser opens again */
   bool implied;
