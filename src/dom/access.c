@@ -339,7 +339,7 @@ size_t hpar_node_attribute_ranges(const hpar_document *document, hpar_node eleme
   size_t index = 0, found = 0, in_tag = SIZE_MAX;
   const hp_node *node = at(document, element);
   if (node->flags & HP_FLAG_OWN_BLOCK && node->attributes)
-    in_tag = hp_block_words(hp_at(document->range.base, node->attributes))[1];
+    in_tag = hp_growth_of(hp_at(document->range.base, node->attributes))->in_tag;
   hpar_attribute attribute;
   while (found < count && index < in_tag && hpar_node_attribute_at(document, element, index, &attribute) &&
          next_attribute(&scan)) {

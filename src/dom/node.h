@@ -57,10 +57,15 @@ typedef struct hp_attributes {
   hp_attribute items[];
 } hp_attributes;
 
-/* Returns the two words before a block that can grow, as with HP_FLAG_OWN_BLOCK. The first is its
- * capacity, 0 if a clone shares it. The second is the number of attributes that are in the tag:
- * these come first. */
-static inline uint32_t *hp_block_words(const hp_attributes *block) { return (uint32_t *)(uintptr_t)block - 2; }
+/* Precedes a block that can grow, as with HP_FLAG_OWN_BLOCK. */
+typedef struct hp_block_growth { // value
+  uint32_t capacity;             /* 0: a clone shares the block */
+  uint32_t in_tag;               /* attributes that are in the tag: the first ones */
+} hp_block_growth;
+
+static inline hp_block_growth *hp_growth_of(const hp_attributes *block) {
+  return (hp_block_growth *)(uintptr_t)block - 1;
+}
 
 /* In `deferred`: later tags may share the block. */
 #define HP_SHARED_BLOCK (UINT32_C(1) << 31)

@@ -450,12 +450,11 @@ static uint32_t find_attribute(hp_scripts *s, hp_ref element, hp_atom name) {
 static hp_attributes *own_block(hp_scripts *s, hp_ref element, uint32_t count) {
   hp_attributes *old = block_of(s, element);
   bool is_own = old && at(s, element)->flags & HP_FLAG_OWN_BLOCK;
-  if (is_own && count <= *hp_block_words(old)) return old;
+  if (is_own && count <= hp_growth_of(old)->capacity) return old;
   uint32_t kept = old ? old->count : 0, capacity = is_own ? 2 * count : count;
-  size_t bytes = 2 * sizeof(uint32_t) + sizeof(hp_attributes) + (size_t)capacity * sizeof(hp_attribute);
-  hp_attributes *block = (hp_attributes *)((uint32_t *)hp_arena_take(&s->engine->nodes, bytes) + 2);
-  hp_block_words(block)[0] = capacity;
-  hp_block_words(block)[1] = is_own ? hp_block_words(old)[1] : kept;
+  size_t bytes = sizeof(hp_block_growth) + sizeof(hp_attributes) + (size_t)capacity * sizeof(hp_attribute);
+  hp_attributes *block = (hp_attributes *)((hp_block_growth *)hp_arena_take(&s->engine->nodes, bytes) + 1);
+  *hp_growth_of(block) = (hp_block_growth){capacity, is_own ? hp_growth_of(old)->in_tag : kept};
   block->count = kept < count ? kept : count;
   atomic_store_explicit(&block->deferred, 0, memory_order_relaxed);
   for (uint32_t i = 0; i < block->count; i++) {
@@ -506,7 +505,7 @@ static hpar_status remove_attribute(hp_scripts *s, const change *c) {
   const bool keeps_places = has_places(s, c->node) && index + 1 == block->count;
   block = own_block(s, c->node, block->count);
   block->count--;
-  if (index < hp_block_words(block)[1]) hp_block_words(block)[1]--;
+  if (index < hp_growth_of(block)->in_tag) hp_growth_of(block)->in_tag--;
   memmove(block->items + index, block->items + index + 1, (block->count - index) * sizeof *block->items);
   if (!block->count) at(s, c->node)->attributes = 0;
   s->found.block = keeps_places ? at(s, c->node)->attributes : 0;
