@@ -83,7 +83,7 @@ def bomb(random_):
     """Returns a body that unpacks to less than the limit of memory or more, or to a large tree."""
     unpacked = random_.choice([bytes(1 << 20), bytes(40 << 20), b"<p>" * 1000000, b"<a b=c d=e>" * 300000, b"x" * (LIMIT - 1000)])
     packed = zlib.compress(unpacked, 9)
-    return gzip.compress(packed) if random_.random() < 0.3 else packed
+    return gzip.compress(packed, mtime=0) if random_.random() < 0.3 else packed
 
 
 def http(random_):
@@ -171,7 +171,7 @@ def archive(random_, corpus):
             parts.append(member(random_, whole[:size]))
             whole = whole[size:] if len(parts) < 200 else b""
         return ".warc.gz", damage(random_, b"".join(parts))
-    return ".warc.gz", damage(random_, b"".join(gzip.compress(one) + gzip.compress(b"") * random_.choice([0, 300]) for one in records))
+    return ".warc.gz", damage(random_, b"".join(gzip.compress(one, mtime=0) + gzip.compress(b"", mtime=0) * random_.choice([0, 300]) for one in records))
 
 
 class Case:
