@@ -126,17 +126,27 @@ static void test_want_of_memory(void) {
 /* A slice that its thread runs, until the calling thread takes it at a step. */
 static struct {
   const hp_slice_batch *batch;
+  hp_buffer *target;
   unsigned slice;
   hp_unit_state unit;
   unsigned steps_left;
 } taken;
 
+enum { TAKEN_BYTES = 60000 };
+
+static void invert_target(void) {
+  for (size_t i = 0; i < TAKEN_BYTES; i++) taken.target->base[i] = (char)~taken.target->base[i];
+}
+
+/* The thread would write the same text again. So its memory has another text until the thread has
+ * left. */
 static void take_slice(void) {
   if (!taken.batch || taken.steps_left--) return;
   const hp_slice_batch *batch = taken.batch;
   taken.batch = NULL;
   CHECK(hp_unit_give_up(&taken.unit));
   batch->client->run(batch->job, taken.slice, 0, NULL);
+  invert_target();
 }
 
 static bool run_and_take(void *context, hp_slice_batch *batch) {
@@ -150,19 +160,22 @@ static bool run_and_take(void *context, hp_slice_batch *batch) {
       steps.unit = &taken.unit;
     }
     batch->client->run(batch->job, i, i == slice, &steps);
-    if (i == slice && taken.batch) CHECK(hp_unit_publish(&taken.unit));
+    if (i == slice && taken.batch)
+      CHECK(hp_unit_publish(&taken.unit));
+    else if (i == slice)
+      invert_target();
     taken.batch = NULL;
   }
   return true;
 }
 
 /* The calling thread takes a slice at any step of its thread, which then goes on: it writes nothing
- * more. */
+ * more. Each slice begins with some KB of ASCII, which are copied. */
 static void test_taken_slices(void) {
-  enum { LENGTH = 60000, STEPS = 60 };
+  enum { LENGTH = TAKEN_BYTES, STEPS = 60 };
   static const char *const labels[] = {"windows-1251", "gbk", "shift_jis", "utf-16le"};
   static char bytes[LENGTH];
-  for (size_t i = 0; i < LENGTH; i++) bytes[i] = (char)(i % 7 ? 'a' + i % 23 : 0xC4);
+  for (size_t i = 0; i < LENGTH; i++) bytes[i] = (char)(i % 7 || i % 10000 < 6000 ? 'a' + i % 23 : 0xC4);
   hp_unit_set_hook(take_slice);
   for (size_t k = 0; k < sizeof labels / sizeof *labels; k++) {
     const hp_encoding *encoding = named(labels[k]);
@@ -178,6 +191,7 @@ static void test_taken_slices(void) {
                                     .max_slices = 2 + i / 2 % 2,
                                     .min_slice_bytes = 1000};
       hp_input input = {0};
+      taken.target = &target;
       taken.steps_left = i / 4;
       if (CHECK_EQ(hp_input_decode_sniffed(&input, bytes, LENGTH, &sniffed, &executor), HPAR_OK)) {
         bool fine = CHECK_BYTES(input.bytes, input.length, whole.bytes, whole.length);

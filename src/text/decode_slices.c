@@ -8,6 +8,7 @@
 
 #include "text/input.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "text/encoding/decoder.h"
 
@@ -26,6 +27,7 @@ typedef unsigned char byte;
 /* A part of the source, and where its text and its checkpoints go. */
 typedef struct text_slice {
   const unsigned char *begin, *end;
+  size_t ascii;        /* the first bytes that are known to be ASCII */
   char *place, *limit; /* the memory for the text */
   const char *text;    /* the decoded text, or source that is ASCII */
   size_t length;
@@ -85,7 +87,8 @@ static ptrdiff_t most_text(const unsigned char *begin, const unsigned char *end)
 }
 
 /* Returns the maximal number of checkpoints of a slice. A stretch is shorter by up to three bytes
- * where a character would straddle its end. */
+ * where a character would straddle its end, and two may be of any length: the last ones of ASCII
+ * that is copied, and of the slice. */
 static size_t most_checkpoints(const text_slice *s) {
   return (size_t)(s->end - s->begin) / (HP_CHECKPOINT_BYTES - HP_DECODER_WAITING) + 2;
 }
@@ -94,12 +97,13 @@ static const byte *stretch_end(const byte *at, const byte *end) {
   return end - at > HP_CHECKPOINT_BYTES ? at + HP_CHECKPOINT_BYTES : end;
 }
 
-/* Writes the checkpoints of ASCII. Returns their number. */
-static size_t note_ascii(hp_checkpoint *to, const byte *at, const byte *end, const byte *source) {
-  size_t count = 0;
-  for (const byte *begin = at; at < end; at = stretch_end(at, end))
-    to[count++] = (hp_checkpoint){(uint32_t)(at - begin), (uint32_t)(at - source), 0};
-  return count;
+/* Writes the checkpoints of the slice for the ASCII in [at, end), and their number. Requires: `at`
+ * is whole stretches after the beginning, and they are ASCII, too. */
+static void note_ascii(text_slice *s, const byte *at, const byte *end, const byte *source) {
+  size_t count = (size_t)(at - s->begin) / HP_CHECKPOINT_BYTES;
+  for (; at < end; at = stretch_end(at, end))
+    s->room[count++] = (hp_checkpoint){(uint32_t)(at - s->begin), (uint32_t)(at - source), 0};
+  s->checkpoint_count = count;
 }
 
 /* Makes the ASCII source of the slice its text. `source` is the beginning of the whole source, here
@@ -108,7 +112,7 @@ static void take_ascii(text_slice *s, const byte *source) {
   s->text = (const char *)s->begin;
   s->length = (size_t)(s->end - s->begin);
   s->checkpoints = s->room;
-  s->checkpoint_count = note_ascii(s->room, s->begin, s->end, source);
+  note_ascii(s, s->begin, s->end, source);
 }
 
 enum { STAGED = 8 };
@@ -130,13 +134,29 @@ static bool write_stage(stage *from, char *out, hp_checkpoint *end, hp_unit_step
   return true;
 }
 
+/* Copies the ASCII that the slice is known to begin with. Returns false if the slice was given up.
+ */
+static bool copy_ascii(text_slice *s, const byte *source, hp_unit_steps *steps) {
+  s->checkpoint_count = 0;
+  for (size_t at = 0, next; at < s->ascii; at = next) {
+    next = at + STAGED * HP_CHECKPOINT_BYTES < s->ascii ? at + STAGED * HP_CHECKPOINT_BYTES : s->ascii;
+    if (!hp_unit_begin_write(steps)) return false;
+    memcpy(s->place + at, s->begin + at, next - at);
+    note_ascii(s, s->begin + at, s->begin + next, source);
+    hp_unit_end_write(steps);
+    hp_note_step(steps);
+  }
+  return true;
+}
+
 /* Decodes the slice to a text that begins at `place`, with a stage if `own` is not NULL. The text
  * is at most `most` bytes long. The result is not used if the slice was given up. */
 static inline __attribute__((always_inline)) void decode_by(stage *own, text_slice *s, const hp_encoding *encoding,
                                                             const byte *source, ptrdiff_t most, hp_unit_steps *steps) {
-  const byte *at = s->begin;
-  char *out = s->place;
-  size_t count = 0;
+  if (!copy_ascii(s, source, steps)) return;
+  const byte *at = s->begin + s->ascii;
+  char *out = s->place + s->ascii;
+  size_t count = s->checkpoint_count;
   hp_decoder d;
   s->status = hp_decoder_open(&d, encoding);
   while (s->status == HPAR_OK) {
@@ -235,22 +255,24 @@ typedef struct decoding {
   uint8_t order[HP_DECODE_SLICES];
 } decoding;
 
-/* Returns whether the slice is ASCII. Looks at the whole slice, or until some slice is not. */
-static bool is_ascii_slice(decoding *all, const text_slice *s, bool whole, hp_unit_steps *steps) {
+static bool all_are_ascii(decoding *all) { return !atomic_load_explicit(&all->has_other, memory_order_relaxed); }
+
+/* Returns how many bytes at the beginning of the slice are ASCII. Looks at the whole slice, or
+ * until some slice is not ASCII. */
+static size_t find_ascii(decoding *all, const text_slice *s, bool whole, hp_unit_steps *steps) {
   enum { STEP = 4 << 10 };
-  const char *at = (const char *)s->begin, *end = (const char *)s->end;
+  const char *const begin = (const char *)s->begin, *const end = (const char *)s->end, *at = begin;
   while (at < end) {
     const char *stop = end - at > STEP ? at + STEP : end;
-    if (!whole && atomic_load_explicit(&all->has_other, memory_order_relaxed)) return false;
-    if (hp_skip_ascii(at, stop) < stop) {
-      if (!atomic_load_explicit(&all->has_other, memory_order_relaxed))
-        atomic_store_explicit(&all->has_other, true, memory_order_relaxed);
-      return false;
+    if (!whole && !all_are_ascii(all)) break;
+    at = hp_skip_ascii(at, stop);
+    if (at < stop) {
+      if (all_are_ascii(all)) atomic_store_explicit(&all->has_other, true, memory_order_relaxed);
+      break;
     }
     hp_note_step(steps);
-    at = stop;
   }
-  return true;
+  return (size_t)(at - begin);
 }
 
 /* Decodes a slice, unless it is ASCII: then the source is copied where the text goes, or is the
@@ -269,7 +291,8 @@ static void decode_slice(void *job, size_t i, unsigned thread, hp_unit_steps *st
       hp_unit_may_be_taken(steps) ? decode_in_writes
       : is_backward               ? decode_backward
                                   : decode_forward;
-  s.is_ascii = all->keeps_ascii && is_ascii_slice(all, &s.of, is_copied, steps);
+  s.of.ascii = all->keeps_ascii ? find_ascii(all, &s.of, is_copied, steps) : 0;
+  s.is_ascii = all->keeps_ascii && s.of.ascii == (size_t)(s.of.end - s.of.begin);
   s.is_done = is_copied || !s.is_ascii;
   if (!s.is_ascii) decode(&s.of, all->encoding, all->source, all->most, steps);
   if (!hp_unit_begin_write(steps)) return;
@@ -286,7 +309,7 @@ static hp_admission place_slice(void *job, size_t i, size_t first) {
   decoding *all = job;
   slice *s = &all->slices[i];
   if (s->of.is_saturated || s->of.status != HPAR_OK) return HP_ADMIT_NONE;
-  if (!atomic_load_explicit(&all->has_other, memory_order_relaxed))
+  if (all_are_ascii(all))
     return atomic_load_explicit(&all->ascii_slices, memory_order_acquire) == all->count ? HP_ADMIT_NONE
                                                                                         : HP_ADMIT_LATER;
   uint64_t offset = i ? s[-1].offset + s[-1].of.length : all->ascii;
@@ -345,9 +368,14 @@ static bool make_checkpoints(hp_input *input, decoding *all) {
   return true;
 }
 
-/* Returns how many of 8 bytes are not ASCII. */
-static unsigned count_beyond_ascii(uint64_t bytes) {
-  return (unsigned)((bytes >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0101010101010101) >> 56);
+/* Returns how many bytes that are not ASCII the samples have, of 8 bytes each. Requires: there are
+ * at most 255. */
+static uint32_t count_beyond_ascii(const byte *at, ptrdiff_t samples, ptrdiff_t step) {
+  const uint64_t even = UINT64_C(0x00FF00FF00FF00FF);
+  uint64_t counts = 0; /* a byte for each place in a sample */
+  for (const byte *end = at + samples * step; at != end; at += step)
+    counts += hp_load_64(at) >> 7 & UINT64_C(0x0101010101010101);
+  return (uint32_t)(((counts & even) + (counts >> 8 & even)) * UINT64_C(0x0001000100010001) >> 48);
 }
 
 /* Returns the probable length of the text of a slice, and an eighth more. Samples tell how many
@@ -359,14 +387,8 @@ static ptrdiff_t probable_text(const decoding *all, slice *s) {
   const ptrdiff_t length = end - begin, most = most_text(begin, end),
                   samples = SAMPLES / (ptrdiff_t)(all->count < 2 ? 2 : all->count), step = length / samples;
   if (step < SAMPLE) return most;
-  uint64_t high = 0;
-  for (ptrdiff_t i = 0; i < samples; i++) {
-    uint64_t part[SAMPLE / 8];
-    memcpy(part, begin + i * step, sizeof part);
-    for (unsigned k = 0; k < SAMPLE / 8; k++) high += count_beyond_ascii(part[k]);
-  }
-  s->high = (uint32_t)high;
-  ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * high / (uint64_t)(samples * SAMPLE));
+  s->high = count_beyond_ascii(begin, samples, step);
+  ptrdiff_t longer = (ptrdiff_t)((uint64_t)length * s->high / (uint64_t)(samples * SAMPLE));
   switch (all->encoding->kind) {
     case HP_ENCODING_UTF16LE:
     case HP_ENCODING_UTF16BE: longer = length / 2; break;
@@ -409,8 +431,6 @@ static bool any_is_saturated(const decoding *all) {
     if (all->slices[i].of.is_saturated) return true;
   return false;
 }
-
-static bool all_are_ascii(decoding *all) { return !atomic_load_explicit(&all->has_other, memory_order_relaxed); }
 
 static bool all_are_done(decoding *all) {
   for (unsigned i = 0; i < all->count; i++)
