@@ -11,12 +11,23 @@ const hp_encoding hp_windows1252 = {"windows-1252", HP_ENCODING_SINGLE_BYTE};
 
 #define SINGLE_BYTE(name) (&(const hp_encoding){name, HP_ENCODING_SINGLE_BYTE})
 
-/* A space precedes and follows each label. */
+/* A space precedes and follows each label. The encodings that pages use most come first. */
 static const struct {
   const hp_encoding *encoding;
   const char *labels;
 } encodings[] = {
     {&hp_utf8, " unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 "},
+    {&hp_windows1252, " ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591"
+                      " iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 "},
+    {SINGLE_BYTE("windows-1251"), " cp1251 windows-1251 x-cp1251 "},
+    {&(const hp_encoding){"GBK", HP_ENCODING_GB18030},
+     " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk "},
+    {&(const hp_encoding){"Shift_JIS", HP_ENCODING_SHIFT_JIS},
+     " csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis "},
+    {&(const hp_encoding){"EUC-KR", HP_ENCODING_EUC_KR},
+     " cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601"
+     " windows-949 "},
+    {&(const hp_encoding){"EUC-JP", HP_ENCODING_EUC_JP}, " cseucpkdfmtjapanese euc-jp x-euc-jp "},
     {SINGLE_BYTE("IBM866"), " 866 cp866 csibm866 ibm866 "},
     {SINGLE_BYTE("ISO-8859-2"),
      " csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2 "},
@@ -46,9 +57,6 @@ static const struct {
     {SINGLE_BYTE("macintosh"), " csmacintosh mac macintosh x-mac-roman "},
     {SINGLE_BYTE("windows-874"), " dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874 "},
     {SINGLE_BYTE("windows-1250"), " cp1250 windows-1250 x-cp1250 "},
-    {SINGLE_BYTE("windows-1251"), " cp1251 windows-1251 x-cp1251 "},
-    {&hp_windows1252, " ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591"
-                      " iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 "},
     {SINGLE_BYTE("windows-1253"), " cp1253 windows-1253 x-cp1253 "},
     {SINGLE_BYTE("windows-1254"),
      " cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5"
@@ -58,17 +66,9 @@ static const struct {
     {SINGLE_BYTE("windows-1257"), " cp1257 windows-1257 x-cp1257 "},
     {SINGLE_BYTE("windows-1258"), " cp1258 windows-1258 x-cp1258 "},
     {SINGLE_BYTE("x-mac-cyrillic"), " x-mac-cyrillic x-mac-ukrainian "},
-    {&(const hp_encoding){"GBK", HP_ENCODING_GB18030},
-     " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk "},
     {&(const hp_encoding){"gb18030", HP_ENCODING_GB18030}, " gb18030 "},
     {&(const hp_encoding){"Big5", HP_ENCODING_BIG5}, " big5 big5-hkscs cn-big5 csbig5 x-x-big5 "},
-    {&(const hp_encoding){"EUC-JP", HP_ENCODING_EUC_JP}, " cseucpkdfmtjapanese euc-jp x-euc-jp "},
     {&(const hp_encoding){"ISO-2022-JP", HP_ENCODING_ISO_2022_JP}, " csiso2022jp iso-2022-jp "},
-    {&(const hp_encoding){"Shift_JIS", HP_ENCODING_SHIFT_JIS},
-     " csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis "},
-    {&(const hp_encoding){"EUC-KR", HP_ENCODING_EUC_KR},
-     " cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601"
-     " windows-949 "},
     {&(const hp_encoding){"replacement", HP_ENCODING_REPLACEMENT},
      " csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement "},
     {&hp_utf16be, " unicodefffe utf-16be "},
