@@ -288,6 +288,12 @@ static void positions(void) {
     CHECK_EQ(hpar_node_set_attribute(edit, p, &"abc"[k], 1, TEXT("new")), HPAR_OK);
   }
   CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 0);
+  /* nothing is left of the block */
+  for (unsigned k = 0; k < 3; k++) CHECK_EQ(hpar_node_remove_attribute(edit, p, &"abc"[k], 1), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 0);
+  CHECK_EQ(hpar_node_clone(edit, p, true, &copy), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, copy, TEXT("a"), TEXT("1")), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_value(document, p, "a").length, 0);
 }
 
 /*** limits ***/
