@@ -291,7 +291,7 @@ check 0 '' --many --in-place --threads 1 --backup= -s p --unset a many
 is many/5.html '<p>5'
 if test -e many/6.html.bak; then wrong 'a page without an edit was replaced'; else fine; fi
 check 1 '' --many --in-place --encoding iso-2022-jp -s p --remove many
-reports 'many/5.html: the rewriter does not read ISO-2022-JP'
+reports 'many/5.html: the input is ISO-2022-JP: convert it to UTF-8'
 mkdir -p site/sub
 printf '<p>1' >site/1.html
 printf '<p>2' >site/sub/2.htm

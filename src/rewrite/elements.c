@@ -528,7 +528,7 @@ static void read_meta(hpar_rewriter *r) {
   if (!named) return;
   named = hp_change_encoding(&hp_windows1252, named);
   if (named->kind == HP_ENCODING_ISO_2022_JP)
-    hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "the page declares ISO-2022-JP, which the rewriter does not read");
+    hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "the page declares ISO-2022-JP: convert it to UTF-8");
   hp_rewriter_use_encoding(r, named, true);
 }
 

@@ -322,7 +322,7 @@ static bool is_utf16(const hp_encoding *e) {
 static hpar_status set_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
   hp_rewriter_use_encoding(r, encoding, true);
   if (encoding->kind == HP_ENCODING_ISO_2022_JP)
-    return refuse(r, HPAR_ERROR_UNSUPPORTED, "the rewriter does not read ISO-2022-JP");
+    return refuse(r, HPAR_ERROR_UNSUPPORTED, "the input is ISO-2022-JP: convert it to UTF-8");
   if (encoding->kind == HP_ENCODING_REPLACEMENT)
     return refuse(r, HPAR_ERROR_UNSUPPORTED, "the encoding has no characters");
   if (!is_utf16(encoding)) return HPAR_OK;
