@@ -46,9 +46,11 @@ static uint64_t measure(const page *p, const hpar_options *options, hpar_study_s
     uint64_t work_before = virtual_work(), before = virtual_now();
     status = hpar_parse(parser, options, p->bytes, p->length, document, NULL);
     span = virtual_now() - before;
+    virtual_finish();
     *work = virtual_work() - work_before;
   }
   if (!status) status = hpar_study_parse(parser, options, p->bytes, p->length, document, stats);
+  virtual_finish();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return status ? 0 : span;
@@ -97,6 +99,7 @@ static uint64_t measure_rewrite(const page *p, const hpar_rules *rules, unsigned
     uint64_t work_before = virtual_work(), before = virtual_now();
     status = hpar_rewrite(rewriter, rules, &options, p->bytes, p->length, NULL, drop, NULL);
     span = virtual_now() - before;
+    virtual_finish();
     *work = virtual_work() - work_before;
   }
   hpar_rewriter_destroy(rewriter);

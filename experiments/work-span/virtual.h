@@ -16,6 +16,9 @@ bool virtual_open(const char *log);
 void virtual_wake_after(uint64_t instructions);
 /* Returns the clock of the running coroutine. */
 uint64_t virtual_now(void);
+/* Lets the threads end that a parse has left behind, because they were late. Nothing else would run
+ * them: the library waits for them in the kernel. */
+void virtual_finish(void);
 /* Returns the instructions of all coroutines since virtual_open, without those that only wait. */
 uint64_t virtual_work(void);
 
