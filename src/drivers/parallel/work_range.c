@@ -6,9 +6,6 @@
 
 /* A chunk boundary costs the thief as much time as the parse of so many bytes. */
 enum { BOUNDARY_BYTES = 5 << 9 };
-/* The least gain of a part on two threads, in boundaries. With more threads, waiting threads do a
- * part of the work of a boundary. */
-enum { LEAST_GAIN_OF_TWO = 2 };
 /* The time for a chunk before any thread has measured it. */
 enum { USUAL_TIME = 4 << 10 };
 /* Each extension costs as much as the parse of some hundred bytes. A thread therefore extends its
@@ -168,12 +165,11 @@ static part choose_best_part(const hp_work_ranges *ranges, unsigned thread, uint
 }
 
 /* Takes the part of another range that gains most, and claims the first chunk of it. Returns 0 if
- * no part gains enough. */
+ * no part gains time. */
 static uint32_t take_best_part(hp_work_ranges *ranges, unsigned thread, uint64_t now) {
-  const int64_t least = ranges->threads == 2 ? LEAST_GAIN_OF_TWO : 0;
   for (;;) {
     const part best = choose_best_part(ranges, thread, now);
-    if (best.gain <= least * best.boundary) return 0;
+    if (best.gain <= 0) return 0;
     uint32_t middle = high_of(best.word) - best.chunks;
     if (!change_word(ranges, best.from, best.word, hp_packed_range(low_of(best.word), middle))) continue;
     set_place(&ranges->of_thread[thread], now + (uint64_t)best.boundary, middle, best.chunk_time);
