@@ -120,6 +120,8 @@ static void attributes(void) {
   prefix.replacement = text_of("https:");
   expect_action("a[href^='http:']", prefix, "<a href=http://x/ id=1><a href='http&#58;//y'><a href=ftp:>",
                 "<a href=https://x/ id=1><a href='https://y'><a href=ftp:>");
+  prefix.replacement = text_of("");
+  expect_action("a", prefix, "<a href=http:><a href=http:b>", "<a href=\"\"><a href=b>");
 }
 
 /* Each type of children has a counter of its own. */

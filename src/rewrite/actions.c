@@ -539,7 +539,7 @@ static hpar_status set_prefix(hp_element *e, const hpar_action *a) {
   size_t length = a->value.length;
   if (!value.bytes || value.length < length || memcmp(value.bytes, a->value.bytes, length) != 0) return HPAR_OK;
   size_t rest = value.length - length, whole = a->replacement.length + rest;
-  char *made = hp_scratch_take(&e->rewriter->scratch, whole);
+  char *made = hp_scratch_take(&e->rewriter->scratch, whole + 1);
   if (a->replacement.length) memcpy(made, a->replacement.bytes, a->replacement.length);
   memcpy(made + a->replacement.length, value.bytes + length, rest);
   return set_attribute(e, a->name, made, whole);

@@ -26,7 +26,7 @@ typedef struct hp_scratch {
   hp_unwind *unwind;
 } hp_scratch;
 
-/* Returns uninitialised memory, aligned to 8. */
+/* Returns uninitialised memory, aligned to 8. Requires: bytes > 0. */
 void *hp_scratch_take(hp_scratch *scratch, size_t bytes);
 /* Gives back the last `bytes` bytes of the last allocation of `taken` bytes. */
 void hp_scratch_shrink(hp_scratch *scratch, void *memory, size_t taken, size_t used);
