@@ -328,7 +328,7 @@ static void child_goes_on(void) {}
 typedef struct forked {
   pid_t child;
   uint64_t allocations;
-  size_t calls;
+  _Atomic size_t calls; /* from two threads */
 } forked;
 
 static void fork_first(size_t index, hpar_input *input, const hpar_document *document, const hpar_parser *parser,
