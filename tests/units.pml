@@ -162,7 +162,7 @@ inline use(u) {
 byte next_unit, admitted, consuming;
 bool admits;
 
-/* As hp_unit_queue_consume, until no unit is left for the thread. */
+/* As consume_next, until no unit is left for the thread. */
 inline consume_all() {
   do
   :: admitted == UNITS || state[admitted] != PUBLISHED -> break

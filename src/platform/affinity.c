@@ -1,5 +1,8 @@
 #include "platform/affinity.h"
 
+#if HPAR_HWLOC
+#include <hwloc.h>
+#endif
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
@@ -13,6 +16,88 @@
 static hp_processors processors;
 static cpu_set_t all;
 static bool found_processors;
+
+/*** sources ***/
+
+/* Converts values of any unit, above 0, to capacities. */
+static void scale_capacities(const uint64_t *value, unsigned count, uint16_t *capacity) {
+  uint64_t most = 1;
+  for (unsigned i = 0; i < count; i++)
+    if (value[i] > most) most = value[i];
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t scaled = value[i] * HP_FULL_CAPACITY / most;
+    capacity[i] = (uint16_t)(scaled < HP_MIN_CAPACITY ? HP_MIN_CAPACITY : scaled);
+  }
+}
+
+/* Returns the number at the processor's place in the list, or 0. */
+static uint64_t listed_value(const char *listed, unsigned processor) {
+  for (; processor; processor--) {
+    while (*listed && *listed != ',') listed++;
+    if (!*listed++) return 0;
+  }
+  if (*listed < '0' || *listed > '9') return 0;
+  uint64_t value = strtoul(listed, NULL, 10);
+  return value <= UINT32_MAX ? value : 0;
+}
+
+/* Returns the number in a file of the processor, or 0. */
+static uint64_t file_value(const char *sysfs, unsigned processor, const char *name) {
+  char path[256];
+  unsigned long value = 0;
+  snprintf(path, sizeof path, "%s/cpu%u/%s", sysfs, processor, name);
+  FILE *file = fopen(path, "re");
+  if (!file) return 0;
+  if (fscanf(file, "%lu", &value) != 1 || value > UINT32_MAX) value = 0;
+  fclose(file);
+  return value;
+}
+
+hp_capacity_source hp_read_capacities(const char *sysfs, const char *listed, const uint16_t *processor, unsigned count,
+                                      uint16_t *capacity) {
+  static const char *const files[] = {"cpu_capacity", "cpufreq/cpuinfo_max_freq"};
+  enum { FILES = sizeof files / sizeof *files };
+  uint64_t value[CPU_SETSIZE];
+  if (count > CPU_SETSIZE) return HP_CAPACITY_UNKNOWN;
+  for (unsigned source = listed ? 0 : 1; source <= FILES; source++) {
+    unsigned known = 0;
+    for (; known < count; known++) {
+      value[known] =
+          source ? file_value(sysfs, processor[known], files[source - 1]) : listed_value(listed, processor[known]);
+      if (!value[known]) break;
+    }
+    if (known < count) continue;
+    scale_capacities(value, count, capacity);
+    return source ? HP_CAPACITY_OF_SYSTEM : HP_CAPACITY_LISTED;
+  }
+  return HP_CAPACITY_UNKNOWN;
+}
+
+#if HPAR_HWLOC
+static bool load_topology(hwloc_topology_t topology) {
+  hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PU, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+#if HWLOC_API_VERSION >= 0x00020500
+  /* Otherwise hwloc moves this thread to each processor in turn. Beside a busy process, each move
+   * takes 4 ms. */
+  hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
+#endif
+  return !hwloc_topology_load(topology);
+}
+
+/* Loads the cores and processors of the machine. Returns false if hwloc finds no topology. The
+ * caller destroys a loaded topology. */
+static bool open_topology(hwloc_topology_t *topology) {
+  /* Without sysfs, for example in a bare chroot, hwloc finds no topology and prints an error. */
+  if (access("/sys/devices/system/cpu", R_OK) || hwloc_topology_init(topology)) return false;
+  if (load_topology(*topology)) return true;
+  hwloc_topology_destroy(*topology);
+  return false;
+}
+#endif
+
+/*** candidates ***/
 
 /* An allowed processor, with the sort keys in their order, ascending. */
 typedef struct candidate {
@@ -119,7 +204,7 @@ static unsigned list_by_topology(hwloc_topology_t topology, uint64_t *frequency,
 /* Sets the slowness of each candidate by its frequency. */
 static void compare_frequencies(const uint64_t *frequency, unsigned count) {
   static uint16_t capacity[CPU_SETSIZE];
-  hp_scale_capacities(frequency, count, capacity);
+  scale_capacities(frequency, count, capacity);
   for (unsigned i = 0; i < count; i++) candidates[i].slowness = HP_FULL_CAPACITY - capacity[i];
 }
 
@@ -127,7 +212,7 @@ static bool order_by_topology(void) {
   static uint64_t frequency[CPU_SETSIZE];
   hwloc_topology_t topology;
   bool has_frequencies;
-  if (!hp_topology_load(&topology)) return false;
+  if (!open_topology(&topology)) return false;
   unsigned count = list_by_topology(topology, frequency, &has_frequencies);
   hwloc_topology_destroy(topology);
   if (!count) return false;
@@ -196,59 +281,6 @@ bool hp_unbound_affinity(cpu_set_t *mask) {
   return true;
 }
 
-void hp_scale_capacities(const uint64_t *value, unsigned count, uint16_t *capacity) {
-  uint64_t most = 1;
-  for (unsigned i = 0; i < count; i++)
-    if (value[i] > most) most = value[i];
-  for (unsigned i = 0; i < count; i++) {
-    uint64_t scaled = value[i] * HP_FULL_CAPACITY / most;
-    capacity[i] = (uint16_t)(scaled < HP_MIN_CAPACITY ? HP_MIN_CAPACITY : scaled);
-  }
-}
-
-/* Returns the number at the processor's place in the list, or 0. */
-static uint64_t listed_value(const char *listed, unsigned processor) {
-  for (; processor; processor--) {
-    while (*listed && *listed != ',') listed++;
-    if (!*listed++) return 0;
-  }
-  if (*listed < '0' || *listed > '9') return 0;
-  uint64_t value = strtoul(listed, NULL, 10);
-  return value <= UINT32_MAX ? value : 0;
-}
-
-/* Returns the number in a file of the processor, or 0. */
-static uint64_t file_value(const char *sysfs, unsigned processor, const char *name) {
-  char path[256];
-  unsigned long value = 0;
-  snprintf(path, sizeof path, "%s/cpu%u/%s", sysfs, processor, name);
-  FILE *file = fopen(path, "re");
-  if (!file) return 0;
-  if (fscanf(file, "%lu", &value) != 1 || value > UINT32_MAX) value = 0;
-  fclose(file);
-  return value;
-}
-
-hp_capacity_source hp_read_capacities(const char *sysfs, const char *listed, const uint16_t *processor, unsigned count,
-                                      uint16_t *capacity) {
-  static const char *const files[] = {"cpu_capacity", "cpufreq/cpuinfo_max_freq"};
-  enum { FILES = sizeof files / sizeof *files };
-  uint64_t value[CPU_SETSIZE];
-  if (count > CPU_SETSIZE) return HP_CAPACITY_UNKNOWN;
-  for (unsigned source = listed ? 0 : 1; source <= FILES; source++) {
-    unsigned known = 0;
-    for (; known < count; known++) {
-      value[known] =
-          source ? file_value(sysfs, processor[known], files[source - 1]) : listed_value(listed, processor[known]);
-      if (!value[known]) break;
-    }
-    if (known < count) continue;
-    hp_scale_capacities(value, count, capacity);
-    return source ? HP_CAPACITY_OF_SYSTEM : HP_CAPACITY_LISTED;
-  }
-  return HP_CAPACITY_UNKNOWN;
-}
-
 /* Returns the number of processors that the calling thread may use, at least 1. A parse that binds
  * it does not count, because the result is kept for later parses. */
 static unsigned allowed_processors(void) {
@@ -257,30 +289,10 @@ static unsigned allowed_processors(void) {
 }
 
 #if HPAR_HWLOC
-static bool load_topology(hwloc_topology_t topology) {
-  hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PU, HWLOC_TYPE_FILTER_KEEP_ALL);
-  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-#if HWLOC_API_VERSION >= 0x00020500
-  /* Otherwise hwloc moves this thread to each processor in turn. Beside a busy process, each move
-   * takes 4 ms. */
-  hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
-#endif
-  return !hwloc_topology_load(topology);
-}
-
-bool hp_topology_load(hwloc_topology_t *topology) {
-  /* Without sysfs, for example in a bare chroot, hwloc finds no topology and prints an error. */
-  if (access("/sys/devices/system/cpu", R_OK) || hwloc_topology_init(topology)) return false;
-  if (load_topology(*topology)) return true;
-  hwloc_topology_destroy(*topology);
-  return false;
-}
-
 /* Returns 0 if hwloc finds no cores. */
 static unsigned count_by_hwloc(void) {
   hwloc_topology_t topology;
-  if (!hp_topology_load(&topology)) return 0;
+  if (!open_topology(&topology)) return 0;
   hwloc_bitmap_t mine = hwloc_bitmap_alloc();
   unsigned found = 0;
   if (mine && !hwloc_get_cpubind(topology, mine, HWLOC_CPUBIND_PROCESS))

@@ -34,9 +34,6 @@ typedef enum hp_capacity_source { HP_CAPACITY_UNKNOWN, HP_CAPACITY_LISTED, HP_CA
 hp_capacity_source hp_read_capacities(const char *sysfs, const char *listed, const uint16_t *processor, unsigned count,
                                       uint16_t *capacity);
 
-/* Converts values of any unit to capacities. Requires: all values are greater than 0. */
-void hp_scale_capacities(const uint64_t *value, unsigned count, uint16_t *capacity);
-
 /*** the processors and the binding of threads ***/
 
 typedef struct hp_processors { // value
@@ -77,14 +74,6 @@ bool hp_unbound_affinity(cpu_set_t *mask);
 bool hp_caller_is_bound(void);
 
 /*** the cores that this process may use ***/
-
-#if HPAR_HWLOC
-#include <hwloc.h>
-
-/* Loads the cores and processors of the machine. Returns false if hwloc finds no topology. The
- * caller destroys a loaded topology. */
-bool hp_topology_load(hwloc_topology_t *topology);
-#endif
 
 /* Returns the number of cores that this process may use, at least 1. hwloc counts them, if the
  * library is built with it. */

@@ -26,7 +26,7 @@ bool hp_unit_claim(hp_unit_state *unit) {
   return true;
 }
 
-/* The exchange is sequentially consistent: see hp_unit_queue_consume. */
+/* The exchange is sequentially consistent: see consume_next. */
 bool hp_unit_publish(hp_unit_state *unit) {
   uint32_t state = atomic_load_explicit(unit, memory_order_relaxed);
   return state < HP_UNIT_GIVEN_UP && atomic_compare_exchange_strong(unit, &state, HP_UNIT_PUBLISHED);
@@ -108,10 +108,12 @@ static hp_admission admit_next(hp_unit_queue *q, size_t *unit) {
   return admission;
 }
 
-/* Two threads must not leave a unit to each other. The one that publishes it looks for `admits`
+/* Consumes the next unit, if it is published and admitted. Returns whether it did.
+ *
+ * Two threads must not leave a unit to each other. The one that publishes it looks for `admits`
  * afterwards, and the one that admits looks for units after it has cleared `admits`. Both changes
  * and both looks are sequentially consistent, so one of the two sees the other. */
-bool hp_unit_queue_consume(hp_unit_queue *q) {
+static bool consume_next(hp_unit_queue *q) {
   while (has_next(q)) {
     size_t unit;
     hp_turn();
@@ -143,7 +145,7 @@ void hp_unit_queue_stop_consuming(hp_unit_queue *q) {
 static void consume_rest(hp_unit_queue *q) {
   hp_spin spin = {0};
   while (atomic_load_explicit(&q->admitted, memory_order_relaxed) < q->plan.count) {
-    if (hp_unit_queue_consume(q))
+    if (consume_next(q))
       spin = (hp_spin){0};
     else if (!q->plan.patience_ns || !hp_spin_on(&spin, q->plan.patience_ns))
       return;
@@ -151,7 +153,7 @@ static void consume_rest(hp_unit_queue *q) {
 }
 #else
 static void consume_rest(hp_unit_queue *q) {
-  while (hp_unit_queue_consume(q)) continue;
+  while (consume_next(q)) continue;
 }
 #endif
 
@@ -161,7 +163,7 @@ static void run_units(void *context, unsigned thread) {
   size_t seen = 0, unit;
   if (!thread && q->plan.client->lead) q->plan.client->lead(q->plan.job);
   for (;;) {
-    while (consumes && hp_unit_queue_consume(q)) continue;
+    while (consumes && consume_next(q)) continue;
     if (!claim_next(q, thread, &seen, &unit)) break;
     hp_unit_steps *steps = q->plan.steps ? &q->plan.steps[unit] : NULL;
     if (steps) steps->unit = thread && q->may_leave ? &q->plan.states[unit] : NULL;
@@ -188,7 +190,7 @@ static bool await_threads(hp_unit_queue *q, const hp_pool *pool, uint64_t patien
     steps = all_steps(q);
     hp_spin spin = {0};
     do {
-      if (q->plan.client->admit) hp_unit_queue_consume(q);
+      if (q->plan.client->admit) consume_next(q);
       if (hp_pool_is_idle(pool)) return true;
     } while (hp_spin_on(&spin, patience_ns));
   } while (all_steps(q) != steps);

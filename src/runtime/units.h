@@ -176,9 +176,6 @@ void hp_unit_queue_cancel(hp_unit_queue *queue);
 /* Claims the unit after `*unit`, too, if it is the next one to claim. Requires: the thread runs
  * `*unit`, and units are claimed in ascending order, without states. */
 bool hp_unit_queue_join(hp_unit_queue *queue, size_t *unit);
-/* Consumes the next unit, if it is published and admitted. Returns whether it did. No published
- * unit is left behind: if another thread admits meanwhile, it looks again. */
-bool hp_unit_queue_consume(hp_unit_queue *queue);
 /* Lets no thread consume a further unit, and waits for those that do. */
 void hp_unit_queue_stop_consuming(hp_unit_queue *queue);
 /* Runs all units on the threads, with its state in `queue`. Returns true if all threads have

@@ -47,7 +47,8 @@
 #define LINKS_OF(element, links, others) [HP_ATOM_##element] = (links),
 #define URLS_OF(element, links, others) [HP_ATOM_##element] = (links) | (others),
 const uint16_t hp_link_attributes[HP_KNOWN_ATOMS] = {URL_ELEMENTS(LINKS_OF)};
-const uint16_t hp_url_attributes[HP_KNOWN_ATOMS] = {URL_ELEMENTS(URLS_OF)};
+/* By HTML element: all but `style`. */
+static const uint16_t url_attributes[HP_KNOWN_ATOMS] = {URL_ELEMENTS(URLS_OF)};
 #undef LINKS_OF
 #undef URLS_OF
 
@@ -84,7 +85,7 @@ uint16_t hp_url_bit(uint8_t ns, hp_atom element, hp_name attribute) {
   static const hp_name xlink = {"xlink:href", 10};
   uint16_t wanted = HP_URL_STYLE;
   if (ns == HPAR_NAMESPACE_SVG) wanted |= HP_LINK_HREF;
-  if (ns == HPAR_NAMESPACE_HTML && element < HP_KNOWN_ATOMS) wanted |= hp_url_attributes[element];
+  if (ns == HPAR_NAMESPACE_HTML && element < HP_KNOWN_ATOMS) wanted |= url_attributes[element];
   if (ns == HPAR_NAMESPACE_SVG && attribute.length == xlink.length &&
       !memcmp(attribute.bytes, xlink.bytes, xlink.length))
     return HP_LINK_HREF;

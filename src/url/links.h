@@ -31,7 +31,6 @@ enum {
 };
 
 extern const uint16_t hp_link_attributes[HP_KNOWN_ATOMS]; /* by HTML element: its links */
-extern const uint16_t hp_url_attributes[HP_KNOWN_ATOMS];  /* by HTML element: all but `style` */
 extern const uint16_t hp_link_bits[HP_KNOWN_ATOMS];       /* by attribute */
 
 /* Returns the bit of an attribute of an element with an atom in HTML or SVG; 0: it has no URL. */

@@ -8,11 +8,12 @@ enum { MAX_SLACK_BYTES = 4 << 10, LOOKBACK_BYTES = 16 };
  * reaches each script early. */
 enum { SCRIPT_CHUNK_BYTES = 32 << 10 };
 
-bool hp_cuts_exactly(const hp_job *job) { return !job->plan.cut.policy->find && !job->config.cuts; }
+/* Returns whether the cuts are true token boundaries. */
+static bool cuts_exactly(const hp_job *job) { return !job->plan.cut.policy->find && !job->config.cuts; }
 
 void hp_cutter_open(hp_job *job) {
   const hp_plan *plan = &job->plan;
-  if (plan->truth && (plan->predictor->asks_for_truth || plan->mode_predictor->asks_for_truth || hp_cuts_exactly(job)))
+  if (plan->truth && (plan->predictor->asks_for_truth || plan->mode_predictor->asks_for_truth || cuts_exactly(job)))
     job->cutter.source = plan->truth->open(&job->request, job->config.fragment);
 }
 
@@ -48,7 +49,7 @@ static bool find_truth(hp_job *job, size_t offset, hp_start_state *truth) {
 /* Returns the first cut at or after `from`, or `available`. Requires: from < available. */
 static size_t find_cut_from(hp_job *job, size_t available, size_t from) {
   hp_cutter *c = &job->cutter;
-  if (!hp_cuts_exactly(job)) return hp_cut_by(&job->plan.cut, job->request.text, available, from);
+  if (!cuts_exactly(job)) return hp_cut_by(&job->plan.cut, job->request.text, available, from);
   c->next_truth.known = c->source && find_truth(job, from, &c->next_truth.state);
   return c->next_truth.known ? c->next_truth.state.first : available;
 }
@@ -57,7 +58,7 @@ static void give_truth(hp_job *job, hp_chunk *chunk) {
   hp_cutter *c = &job->cutter;
   chunk->work = hp_worker_next_work(job->team->workers[0]);
   if (!chunk->work) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
-  if (hp_cuts_exactly(job)) {
+  if (cuts_exactly(job)) {
     chunk->work->truth_known = c->truth.known;
     chunk->work->truth = c->truth.state;
     c->truth = c->next_truth;
@@ -71,7 +72,7 @@ static void publish_chunk(hp_job *job, size_t limit) {
   hp_cutter *c = &job->cutter;
   hp_chunk *chunk = hp_chunk_queue_append(job->queue, (uint32_t)c->begin, (uint32_t)limit);
   if (!chunk) hp_unwind_now(&job->merger.engine->unwind, HPAR_ERROR_MEMORY);
-  if (c->source && (c->begin || hp_cuts_exactly(job))) give_truth(job, chunk);
+  if (c->source && (c->begin || cuts_exactly(job))) give_truth(job, chunk);
   c->begin = limit;
   c->cut = 0;
   hp_chunk_queue_publish(job->queue);
@@ -91,7 +92,7 @@ static void cut_exactly(hp_job *job, size_t length, size_t size) {
 bool hp_may_join_chunks(const hp_job *job) {
   const hp_parallel_config *config = &job->config;
   return !config->cuts && !config->chunk_size && !config->chunks && !job->config.order && !job->division.has_pairs &&
-         !config->scripts && !hp_is_inline(job) && !hp_cuts_exactly(job) && job->division.threads > 1 &&
+         !config->scripts && !hp_is_inline(job) && !cuts_exactly(job) && job->division.threads > 1 &&
          !job->plan.strategy->parse;
 }
 
@@ -116,7 +117,7 @@ static void cut_by_policy(hp_job *job) {
                 : job->queue->by_range ? hp_joinable_chunk_size(request->length, job->division.threads)
                                        : 0;
   cuts->count = 0;
-  if (hp_cuts_exactly(job))
+  if (cuts_exactly(job))
     cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->division.threads));
   else if (size)
     hp_cut_uniform(cuts, choice, request->text, request->length, size, unwind);
@@ -171,7 +172,7 @@ static size_t next_cut(hp_job *job, size_t available, size_t mapped) {
   size_t from = c->begin + size > c->searched ? c->begin + size : c->searched;
   size_t cut = find_cut_from(job, available, from);
   if (cut < available) return cut;
-  if (available - from > LOOKBACK_BYTES && !hp_cuts_exactly(job)) c->searched = available - LOOKBACK_BYTES;
+  if (available - from > LOOKBACK_BYTES && !cuts_exactly(job)) c->searched = available - LOOKBACK_BYTES;
   return 0;
 }
 

@@ -277,9 +277,6 @@ void hp_cutter_close(hp_cutter *cutter, const hp_plan *plan);
 /* Returns the time that the true states have taken. */
 uint64_t hp_cutter_truth_ns(const hp_cutter *cutter, const hp_plan *plan);
 
-/* Returns whether the cuts are true token boundaries. */
-bool hp_cuts_exactly(const hp_job *job);
-
 /* Returns whether the chunks may be small, so that threads join adjacent ones. The inline executor
  * parses each chunk by itself, before the merge. Another order of merging needs all chunks at its
  * start. A strategy with its own `parse` ends at the limit of its chunk. */

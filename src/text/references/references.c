@@ -163,7 +163,9 @@ hp_reference hp_read_reference(const char *at, const char *end, bool in_attribut
   return reference;
 }
 
-hp_reference hp_read_named_reference(const char *name, size_t length, bool semicolon) {
+/* Looks up a name of letters and digits. Without a semicolon after it, the name must be valid
+ * alone. */
+static hp_reference read_named(const char *name, size_t length, bool semicolon) {
   const hp_entity *entity = semicolon || length <= HP_LONGEST_LEGACY ? find(name, length) : NULL;
   if (!entity || !(semicolon || entity->legacy)) return literal(name + length);
   hp_reference reference = {.end = name + length + semicolon, .length = entity->value_length};
@@ -273,7 +275,7 @@ static hp_reference read_reference(const char *at, size_t n, const char *end) {
   while (stop < end && is_alphanumeric(*stop)) stop++;
   char next = stop < end ? *stop : 0;
   if (stop == name || next == '=') return (hp_reference){.end = stop};
-  return hp_read_named_reference(name, (size_t)(stop - name), next == ';');
+  return read_named(name, (size_t)(stop - name), next == ';');
 }
 
 /* Returns true if a reference begins at `at`. Requires: 17 bytes are readable. */

@@ -21,10 +21,6 @@ typedef struct hp_reference {
  * count from `base`. */
 hp_reference hp_read_reference(const char *at, const char *end, bool in_attribute, const char *base, hp_errors *errors);
 
-/* Looks up a name of letters and digits. Without a semicolon after it, the name must be valid
- * alone. */
-hp_reference hp_read_named_reference(const char *name, size_t length, bool semicolon);
-
 /* Returns true if more bytes after `end` can change the meaning of the reference whose text after
  * '&' is [at, end). The text is letters, digits and '#'. */
 bool hp_reference_may_continue(const char *at, const char *end);
