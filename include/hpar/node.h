@@ -161,8 +161,8 @@ typedef struct hpar_attribute {
 } hpar_attribute;
 
 /* Creates an empty document: a document node without children. Any number of parses may fill it,
- * one after the other, and it keeps its memory from one to the next. A parse reserves 32 GB of
- * address space, or less under a limit, and gives the unused part back when it ends. */
+ * one after the other, and it keeps its memory from one to the next. A parse reserves up to 80 GB
+ * of address space, or less under a limit. The process keeps the unused part for later parses. */
 HPAR_API hpar_status hpar_document_create(hpar_document **document);
 /* Frees the document and all its nodes, in a time that does not depend on their number. If a parser
  * is being fed for this document, its input is dropped. A callback may destroy what the running
