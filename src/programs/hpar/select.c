@@ -22,7 +22,7 @@ static const hp_option options[] = {
     {COUNT, "count", NULL, "print the number of matches of each FILE only"},
     {STREAM, "stream", NULL,
      "select while the page is read, without a tree and in bounded memory;\nprints positions, or --count. Elements "
-     "without a tag do not match, nor do\nselectors that depend on later input"},
+     "without a tag do not match.\nSelectors that depend on later input are refused"},
     {MODE, "mode", "auto|parallel|sequential",
      "read and search a page with several threads if it is large (auto, the\ndefault), always, or never; the output "
      "is the same"},
