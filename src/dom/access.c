@@ -1,6 +1,6 @@
-/* The public functions that read the tree. Each takes a few loads: a handle is the node's
- * reference, and strings point into the input or the arenas. Only hpar_node_parent may take more
- * than one step: it passes the splice anchors between a node and its parent (node.h). */
+/* The public functions that read the tree. Most take a few loads: a handle is the node's reference,
+ * and strings point into the input or the arenas. hpar_node_parent passes the splice anchors
+ * between a node and its parent (node.h). */
 
 #include "base/bytes.h"
 #include "dom/tag.h"

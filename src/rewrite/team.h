@@ -32,7 +32,7 @@
  * other work. All other bytes are the merger's: the gaps before, between and after the chunks in
  * flight. A worker that finds no more bytes after the last chunk takes the end of another gap, so
  * all threads end at about the same time. Any thread may call these functions, except the first
- * three. */
+ * two. */
 
 /* A chunk in flight. The cut of a worker is the first tag from `begin` on, or the given one. */
 typedef struct hp_window_chunk {

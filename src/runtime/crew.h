@@ -75,7 +75,7 @@ void hp_crew_run_by_caller(const hp_executor *executor, unsigned threads, hp_tas
 static inline hp_pool *hp_crew_pool(const hp_crew *crew) { return crew->pool; }
 
 /* Starts work(context, t) for t from 1 on, and returns at once. `bind`: each on a processor of its
- * own. One of the next three functions ends the run. */
+ * own. hp_crew_join, hp_crew_end or hp_crew_leave ends the run. */
 HP_SHARED void hp_crew_start(hp_crew *crew, bool bind, unsigned threads, hp_task_fn work, void *context);
 /* Waits until all threads have started and returned. */
 HP_SHARED void hp_crew_join(hp_crew *crew);

@@ -10,8 +10,8 @@
  *   LOCAL  The worker builds it.
  *   DEFER  The merger runs it on the true state.
  *   SPLIT  The merger runs the steps before an insertion: it closes a p or an li, or reconstructs
- *          formatting. Then the default answers hold, and the worker builds the rest. A worker
- *          splits at most one token of a chunk for each question. */
+ *          formatting. Then the default answers hold, and the worker builds the rest. It
+ *          splits for a question again only if the answer may have changed. */
 typedef enum hp_disposition { HP_DISPOSITION_LOCAL, HP_DISPOSITION_DEFER, HP_DISPOSITION_SPLIT } hp_disposition;
 
 /* The assumptions about the outer context (tree/context.inc). */

@@ -120,7 +120,7 @@ HP_SHARED hp_loop_end hp_engine_run_fast(hp_engine *engine, const char *near);
 hp_loop_end hp_engine_run_available(hp_engine *engine);
 
 /* The engine loop: takes tokens from a source and gives each one to a builder. Drivers and studies
- * instantiate this loop for each source; run_fast in exact.c is the loop without a source. The
+ * instantiate this loop for each source; run_fast in exact.inc is the loop without a source. The
  * members of hp_loop_parts are constants at each call and the loop is always inlined, so the
  * compiler removes unused parts and inlines the others. */
 
