@@ -597,6 +597,25 @@ static void results_after_a_limit(void) {
   CHECK_EQ(fed.tokens, whole.tokens);
 }
 
+static hpar_status set_again(hpar_editor *editor, const hpar_script *script, void *context) {
+  const hpar_node html = hpar_document_html(hpar_editor_document(editor));
+  (void)script, (void)context;
+  hpar_status status = hpar_node_remove_attribute(editor, html, "b", 1);
+  return status ? status : hpar_node_set_attribute(editor, html, "b", 1, "2", 1);
+}
+
+/* An attribute that a script has set has no place, also if a later tag adds more. */
+static void places_of_attributes(void) {
+  static const char page[] = "<html a=1 b=1><script>x</script><html c=1>";
+  const hpar_options options = {HPAR_OPTIONS_INIT, .source_offsets = true, .script.callback = set_again};
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, NULL), HPAR_OK);
+  const hpar_node html = hpar_document_html(document);
+  hpar_attribute_range ranges[3];
+  CHECK_EQ(hpar_node_attribute_count(document, html), 3);
+  CHECK_EQ(hpar_node_attribute_ranges(document, html, 0, 3, ranges), 1);
+  CHECK_EQ(ranges[0].name_start, 6);
+}
+
 /* A parse that fails keeps no errors, and neither does one that is not finished. */
 static void errors_after_a_failure(void) {
   static const char page[] = "</p></i><script>x</script>";
@@ -817,6 +836,7 @@ int main(int count, char **arguments) {
     many_attributes();
     written_bytes();
     results_after_a_limit();
+    places_of_attributes();
     errors_after_a_failure();
     random_pages();
     status = check_report();
