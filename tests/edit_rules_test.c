@@ -326,6 +326,13 @@ static void limits(void) {
   CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_OK);
 
+  /* A new document has whole pages of address space. The limit may be the last of its bytes. */
+  hpar_document *small = hpar_parse_bytes(TEXT("<p>x"), NULL, NULL);
+  options.limits.memory = (hpar_document_memory(small) | 4095) + 1;
+  CHECK_EQ(hpar_document_edit(small, &options, &edit, NULL), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(edit, long_text, 10000, &made), HPAR_LIMIT_MEMORY);
+  hpar_document_destroy(small);
+
   open_page();
   first = find("p", 0);
   options = (hpar_options){HPAR_OPTIONS_INIT, .limits = {.depth = 4, .attributes = 3, .nodes = 10}};

@@ -56,13 +56,17 @@ static void close_arenas(hp_edit_engine *e) {
   e->is_open = false;
 }
 
-/* Enlarges the document if it was full. Returns true if the change may succeed now. */
-static bool grow_edited(hp_edit_engine *e) {
+/* Enlarges the document if it was full. Returns true if the change may succeed now. Sets `*status`
+ * if the document has as much memory as it may. */
+static bool grow_edited(hp_edit_engine *e, hpar_status *status) {
   hpar_document *document = e->scripts.document;
   hp_range *range = &document->range;
   if (!hp_range_is_full(range)) return false;
   hp_range_note_room(range);
-  if (memory_end(e) <= range->size) return false;
+  if (memory_end(e) <= range->size) {
+    *status = HPAR_LIMIT_MEMORY;
+    return false;
+  }
   close_arenas(e);
   if (hp_range_grow(range, &document->former) != HPAR_OK) return false;
   limit_memory(e);
@@ -200,7 +204,7 @@ static hpar_status edit(change *c) {
   do {
     status = hp_try(&s->engine->unwind, run_change, c);
     if (status != HPAR_OK) hp_set_node_count(&s->engine->builder, nodes);
-  } while (status == HPAR_ERROR_MEMORY && grow_edited(s->editor));
+  } while (status == HPAR_ERROR_MEMORY && grow_edited(s->editor, &status));
   hp_exact_forget_tree(&s->engine->builder);
   return status;
 }
