@@ -458,7 +458,9 @@ static void misuse(void) {
         CHECK_EQ(hpar_study_finish(other, NULL), HPAR_OK);
       } else if (way >= 2 && way <= 5) {
         CHECK_EQ(hpar_parser_feed(other, "x", 1), HPAR_ERROR_ARGUMENT);
-        CHECK_EQ(hpar_study_finish(other, NULL), HPAR_ERROR_ARGUMENT);
+        stats = (hpar_study_stats){HPAR_STUDY_STATS_INIT};
+        CHECK_EQ(hpar_study_finish(other, &stats), HPAR_ERROR_ARGUMENT);
+        if (way >= 3) CHECK(stats.mode && !strcmp(stats.mode, "sequential")); /* the defaults */
       }
       if (way == 4) {
         CHECK_EQ(hpar_parser_feed(parser, "<p>x", 4), HPAR_OK);

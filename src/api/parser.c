@@ -201,8 +201,8 @@ static hpar_status finish(hpar_parser *parser, hp_stats_target target) {
   if (target.check(target.stats, error) != HPAR_OK) return HPAR_ERROR_ARGUMENT;
   if (document && !hp_begin_sole_use(&document->use)) return busy_document(error);
   hpar_status status = hp_feed_finish(&parser->feed);
-  if (!document) return lost_document(parser);
   target.write(&parser->session, target.stats);
+  if (!document) return lost_document(parser);
   hp_document_end_use(document);
   return status;
 }
