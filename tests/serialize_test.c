@@ -481,6 +481,15 @@ static void test_memory(void) {
   }
   /* the buffer, the return path from templates, the order of attributes, then none */
   CHECK_EQ(n, 4);
+  /* A copy has no length if it fails after some output. */
+  static char data[100000];
+  memset(data, 'x', sizeof data - 1);
+  hp_ref parent = element(&m, m.document->root, "div");
+  data_node(&m, HPAR_NODE_COMMENT, parent, NULL, data);
+  template_element(&m, parent, &contents);
+  hp_memory_fail_once(1);
+  CHECK_EQ(hpar_serialize_html_copy(m.document, parent, 0, NULL, 0), 0);
+  hp_memory_fail_after(UINT64_MAX);
   close_maker(&m);
 }
 

@@ -295,8 +295,7 @@ hpar_status hpar_serialize_html(const hpar_document *document, hpar_node node, u
 size_t hpar_serialize_html_copy(const hpar_document *document, hpar_node node, unsigned flags, char *buffer,
                                 size_t capacity) {
   hp_copy c = {buffer, 0, buffer ? capacity : 0};
-  hpar_serialize_html(document, node, flags, hp_copy_piece, &c);
-  return c.length;
+  return hpar_serialize_html(document, node, flags, hp_copy_piece, &c) == HPAR_OK ? c.length : 0;
 }
 
 /*** the tree in the format of html5lib-tests: one line for each node and attribute ***/
