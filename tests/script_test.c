@@ -595,6 +595,12 @@ static void results_after_a_limit(void) {
   CHECK_EQ(hpar_parser_finish(parser, &fed), HPAR_LIMIT_INPUT);
   CHECK_EQ(hpar_parse_error_count(parser), count);
   CHECK_EQ(fed.tokens, whole.tokens);
+#if HPAR_PARALLEL
+  const hpar_study pipelined = {HPAR_STUDY_INIT, .driver = "pipelined"};
+  options.study = &pipelined;
+  CHECK_EQ(hpar_parse(parser, &options, page, sizeof page - 1, document, &fed), HPAR_LIMIT_INPUT);
+  CHECK_EQ(fed.tokens, whole.tokens);
+#endif
 }
 
 static hpar_status set_again(hpar_editor *editor, const hpar_script *script, void *context) {

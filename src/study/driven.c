@@ -50,8 +50,8 @@ static void build_token(hp_driven *d) {
   if (!d->has_token) return;
   bool is_last = d->token.kind == HP_TOKEN_EOF;
   d->has_token = d->token_is_shown = false;
-  engine->tokens += !is_last;
   hp_exact_token(&engine->builder, &d->token);
+  engine->tokens += !is_last;
   if (is_last) d->has_ended = true;
 }
 

@@ -221,8 +221,9 @@ static inline hp_token *next(hp_stages *s) {
 
 const hp_token *hp_stages_next(hp_stages *s) { return next(s); }
 
-/* Builds plain tokens, at most a batch, and returns their number. With `scripts`, an end tag may
- * run a script. Its written text may end in a token of the page, which moves the engine. */
+/* Builds plain tokens, at most a batch, and returns their number. With `scripts`, it counts them
+ * itself, and an end tag may run a script. Its written text may end in a token of the page, which
+ * moves the engine. */
 static inline __attribute__((always_inline)) uint64_t build_through(hp_stages *s, bool scripts) {
   hp_ring *r = &s->ring;
   hp_tokenizer *t = &s->engine->tokenizer;
@@ -245,6 +246,7 @@ static inline __attribute__((always_inline)) uint64_t build_through(hp_stages *s
     t->content = content = hp_packed_content(packed);
     if (hp_packed_kind(packed) == HP_TOKEN_START_TAG) t->last_start_tag = token.name;
     hp_exact_token(b, &token);
+    if (scripts) s->engine->tokens++;
     if (__builtin_expect(t->content != content, 0)) break;
     if (scripts && t->at != text + from) break;
   }
@@ -271,7 +273,8 @@ HP_LOOP int next_after_plain(hp_engine *engine, hp_token **token, void *context)
 
 HP_LOOP int next_beside_scripts(hp_engine *engine, hp_token **token, void *context) {
   hp_stages *s = context;
-  engine->tokens += build_through(s, true);
+  (void)engine;
+  build_through(s, true);
   *token = next(s);
   return (*token)->kind;
 }
@@ -281,8 +284,9 @@ HP_LOOP void build(hp_engine *engine, const hp_token *token, void *context) {
   hp_exact_token(&engine->builder, token);
 }
 
+/* Counts each token when it is built: a limit of the scripts may end the parse in any. */
 static __attribute__((noinline)) void run_with_scripts(hp_stages *s) {
-  hp_loop_run(s->engine, (hp_loop_parts){.next = next_beside_scripts, .build = build}, s);
+  hp_loop_run(s->engine, (hp_loop_parts){.next = next_beside_scripts, .build = build, .checks_limits = true}, s);
 }
 
 void hp_stages_run(hp_stages *s) {
