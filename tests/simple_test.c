@@ -58,6 +58,12 @@ static hpar_status fail_by_own_status(hpar_editor *editor, const hpar_script *sc
   return (hpar_status)77;
 }
 
+static hpar_status destroy_document(hpar_editor *editor, const hpar_script *script, void *context) {
+  (void)script;
+  hpar_document_destroy(hpar_editor_document(editor));
+  return *(hpar_status *)context;
+}
+
 static void failures(void) {
   hpar_error error;
   CHECK(!hpar_parse_bytes(NULL, 3, NULL, &error));
@@ -79,6 +85,13 @@ static void failures(void) {
   hpar_options scripted = {HPAR_OPTIONS_INIT, .script.callback = fail_by_own_status};
   CHECK(!hpar_parse_bytes("<script>1</script>", 18, &scripted, &error));
   CHECK_EQ(error.status, (hpar_status)77);
+
+  /* A callback destroys the document, and the parse goes on or not. */
+  for (hpar_status status = HPAR_OK; status <= HPAR_ERROR_MEMORY; status++) {
+    scripted.script = (hpar_script_options){.callback = destroy_document, .context = &status};
+    CHECK(!hpar_parse_bytes("<script>1</script>", 18, &scripted, &error));
+    CHECK_EQ(error.status, status ? status : HPAR_ERROR_ARGUMENT);
+  }
 }
 
 /* The text of an error is that of the call which returned its status. */

@@ -128,6 +128,15 @@ hpar_status hp_parse_call(hpar_parser *parser, const hpar_options *options, cons
   return hp_end_parser_call(parser, status);
 }
 
+hpar_status hp_parse_call_inside(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                                 hpar_document *document) {
+  uint64_t begin = hp_now();
+  hpar_error *error = hp_begin_parser_call(parser);
+  hpar_status status = !bytes && length ? hp_explain_no_bytes(error, length)
+                                        : parse_into(parser, options, bytes, length, begin, document);
+  return hp_end_parser_call(parser, status);
+}
+
 hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                        hpar_document *document, hpar_stats *stats) {
   return hp_parse_call(parser, options, bytes, length, document, (hp_stats_target){stats, check_stats, write_stats});

@@ -2,6 +2,7 @@
 
 #include "base/call.h"
 #include "base/memory.h"
+#include "session/parser.h"
 #include "session/session.h"
 #include "text/position.h"
 #include "url/links.h"
@@ -24,7 +25,7 @@ static hpar_status parse_into(hpar_document *document, const char *bytes, size_t
   hpar_parser *parser = NULL;
   hpar_status status = hpar_parser_create(&parser);
   if (status) return explain_status(error, status);
-  status = hpar_parse(parser, options, bytes, length, document, NULL);
+  status = hp_parse_call_inside(parser, options, bytes, length, document);
   if (error) *error = *hpar_parser_error(parser);
   hpar_parser_destroy(parser);
   return status;
@@ -37,9 +38,13 @@ hpar_document *hpar_parse_bytes(const char *bytes, size_t length, const hpar_opt
     explain_status(error, status);
     return NULL;
   }
+  hp_begin_use(&document->use);
   status = parse_into(document, bytes, length, options, error);
-  if (status == HPAR_OK || hp_is_limit(status)) return document;
-  hpar_document_destroy(document);
+  bool has_tree = status == HPAR_OK || hp_is_limit(status), is_destroyed = hp_is_destroyed(&document->use);
+  if (has_tree && is_destroyed) hp_set_error(error, HPAR_ERROR_ARGUMENT, 0, "a callback destroyed the document");
+  hp_document_end_use(document);
+  if (has_tree && !is_destroyed) return document;
+  if (!is_destroyed) hpar_document_destroy(document);
   return NULL;
 }
 

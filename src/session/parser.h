@@ -123,5 +123,8 @@ HP_SHARED hpar_status hp_explain_no_bytes(hpar_error *error, size_t length);
 HP_SHARED hpar_status hp_parse_call(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                     hpar_document *document, hp_stats_target target);
 HP_SHARED hpar_status hp_finish_call(hpar_parser *parser, hp_stats_target target);
+/* hpar_parse without statistics, for a caller that uses the document already. */
+hpar_status hp_parse_call_inside(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
+                                 hpar_document *document);
 
 #endif
