@@ -420,6 +420,33 @@ static void kept_trees(void) {
   CHECK(compare_dump(document, &got) && strstr(got.bytes, "<u>") && !strstr(got.bytes, "<s>"));
 }
 
+/* Returns the nodes of a parse with a limit of memory, by objects that have parsed `before`. */
+static uint64_t nodes_after(const buffer *before, const buffer *page, uint64_t most) {
+  hpar_parser *own = NULL;
+  hpar_document *made = NULL;
+  hpar_options options = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL};
+  hpar_stats stats = {HPAR_STATS_INIT};
+  CHECK(!hpar_parser_create(&own) && !hpar_document_create(&made));
+  CHECK_EQ(hpar_parse(own, &options, before->bytes, before->length, made, NULL), HPAR_OK);
+  options.limits.memory = most;
+  CHECK_EQ(hpar_parse(own, &options, page->bytes, page->length, made, &stats), HPAR_LIMIT_MEMORY);
+  hpar_document_destroy(made);
+  hpar_parser_destroy(own);
+  return stats.nodes;
+}
+
+/* A limit of memory ends a parse at the same tree, whatever names the objects know. */
+static void known_names(void) {
+  enum { NAMES = 6000, KEPT = 1500 };
+  buffer none = {0}, others = {0}, page = {0};
+  for (int i = 0; i < KEPT; i++) buffer_format(&others, "<x-first-name-%d>", i);
+  for (int i = 0; i < NAMES; i++) buffer_format(&page, "<x-other-name-%d></x-other-name-%d>", i, i);
+  for (uint64_t most = 100000; most < 180000; most += 20000)
+    CHECK_EQ(nodes_after(&others, &page, most), nodes_after(&none, &page, most));
+  buffer_free(&others);
+  buffer_free(&page);
+}
+
 int main(void) {
   if (!CHECK_EQ(hpar_parser_create(&parser), HPAR_OK) || !CHECK_EQ(hpar_document_create(&document), HPAR_OK))
     return check_report();
@@ -438,6 +465,7 @@ int main(void) {
   far_below_the_limit(100000);
   dense_nodes();
   kept_trees();
+  known_names();
   hpar_document_destroy(document);
   hpar_parser_destroy(parser);
   return check_report();

@@ -48,7 +48,11 @@ void hp_atoms_reset(hp_atoms *atoms) {
   adopt_after_fork(atoms);
   hp_arena_open(&atoms->arena, atoms->range, NULL);
   atoms->closed = atoms->shared = false;
-  if (!atoms->spilt && atoms->count <= MAX_KEPT) return;
+  if (atoms->spilt || atoms->count > MAX_KEPT) hp_atoms_forget(atoms);
+}
+
+void hp_atoms_forget(hp_atoms *atoms) {
+  if (!atoms->count && !atoms->spilt) return;
   memset(atoms->slots, 0, atoms->slot_count * sizeof *atoms->slots);
   atoms->count = 0;
   atoms->text_block = atoms->text_used = 0;

@@ -51,7 +51,10 @@ typedef struct hp_atoms {
 
 /* Requires: all zeros. */
 hpar_status hp_atoms_create(hp_atoms *atoms, hp_range *range);
+/* Keeps the names of the last parse, if there are not too many. */
 void hp_atoms_reset(hp_atoms *atoms);
+/* Drops the names that a reset has kept. They leave less memory outside the range for new ones. */
+void hp_atoms_forget(hp_atoms *atoms);
 void hp_atoms_destroy(hp_atoms *atoms);
 /* Tells where the range of the table is, which a copy has moved together with the table. */
 static inline void hp_atoms_move(hp_atoms *atoms, hp_range *range) { atoms->range = atoms->arena.range = range; }

@@ -72,6 +72,7 @@ bool hp_is_limit(hpar_status status) { return status >= HPAR_LIMIT_DEPTH && stat
 void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates) {
   if (!limit || limit >= document->range.size) return;
   hp_range_set_limit(&document->range, (size_t)limit, estimates);
+  if (!estimates) hp_atoms_forget(&document->atoms); /* the bytes must not depend on them */
 }
 
 #if HPAR_PARALLEL
