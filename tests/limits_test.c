@@ -437,14 +437,18 @@ static uint64_t nodes_after(const buffer *before, const buffer *page, uint64_t m
 
 /* A limit of memory ends a parse at the same tree, whatever names the objects know. */
 static void known_names(void) {
-  enum { NAMES = 6000, KEPT = 1500 };
-  buffer none = {0}, others = {0}, page = {0};
+  enum { NAMES = 6000, KEPT = 1500, MIXED = 200 };
+  buffer none = {0}, others = {0}, page = {0}, mixed = {0};
   for (int i = 0; i < KEPT; i++) buffer_format(&others, "<x-first-name-%d>", i);
   for (int i = 0; i < NAMES; i++) buffer_format(&page, "<x-other-name-%d></x-other-name-%d>", i, i);
   for (uint64_t most = 100000; most < 180000; most += 20000)
     CHECK_EQ(nodes_after(&others, &page, most), nodes_after(&none, &page, most));
+  for (int i = 0; i < MIXED; i++) buffer_format(&mixed, "<foreignObject%d title=a&amp;b>x", i);
+  for (uint64_t most = 2000; most < 12000; most += 48)
+    CHECK_EQ(nodes_after(&mixed, &mixed, most), nodes_after(&none, &mixed, most));
   buffer_free(&others);
   buffer_free(&page);
+  buffer_free(&mixed);
 }
 
 int main(void) {

@@ -147,10 +147,12 @@ static void learn_long_name(hp_tokenizer *t, const char padded[32], size_t lengt
   *long_slot(t, key) = (struct hp_cached_long_name){{key[0], key[1], key[2], key[3]}, atom};
 }
 
+enum { LONGEST_CACHED = 31 };
+
 /* Enters a name, unless it has a byte that is an error or ends another kind of name. */
 static void learn_name(hp_tokenizer *t, const char *name, size_t length, hp_atom atom) {
-  char padded[32] = {0};
-  if (length > 31) return;
+  char padded[LONGEST_CACHED + 1] = {0};
+  if (length > LONGEST_CACHED) return;
   for (size_t i = 0; i < length; i++) {
     unsigned kinds = hp_class(name[i]);
     if (kinds & HP_BYTE_NAME_STOP || (kinds & HP_BYTE_ODD_NAME && !(kinds & HP_BYTE_ALPHA))) return;
@@ -169,13 +171,16 @@ static void learn_name(hp_tokenizer *t, const char *name, size_t length, hp_atom
   *slot = (struct hp_cached_name){key.low, key.high, atom};
 }
 
-/* Returns the atom of any name. `odd`: the name has upper-case letters or NUL. */
+/* Returns the atom of any name. `odd`: the name has upper-case letters or NUL. A name that the
+ * cache may have takes no memory of the document, so that a limit of memory ends a parse at the
+ * same tree, whatever is in the cache. */
 static __attribute__((noinline)) hp_atom any_name(hp_tokenizer *t, const char *name, const char *end, bool odd) {
   size_t length = (size_t)(end - name), n = length;
   hp_arena mark = *t->bytes;
   const char *lower = name;
+  char room[3 * LONGEST_CACHED];
   if (odd) {
-    char *to = hp_arena_take(t->bytes, 3 * length);
+    char *to = length > LONGEST_CACHED ? hp_arena_take(t->bytes, 3 * length) : room;
     lower = to;
     for (const char *p = name; p < end; p++) {
       if (*p) {
