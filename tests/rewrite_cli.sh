@@ -328,6 +328,11 @@ check 0 '' --in-place --backup= -s br --rename hr site/sub/link.html
 is site/3.html '<hr>'
 check 2 '' -s p --remove site
 reports 'a folder needs --many --in-place'
+mkdir alone
+printf '<p>x' >alone/1.html
+check 2 '' -s p --set k v alone -o alone/1.html
+reports 'a folder needs --many --in-place'
+is alone/1.html '<p>x'
 # A page with another tree than expected stays as it is.
 "$hpar" rewrite --in-place --check -s hr --after '<script>' -s hr --before '<script>' site/3.html >out 2>err
 is site/3.html '<hr>'

@@ -65,7 +65,7 @@ bool hp_pages_add(hp_pages *pages, const char *operand) {
   for (size_t i = 0; fine && i < folders.count; i++) fine = read_folder(pages, &folders, folders.paths[i]);
   hp_pages_free(&folders);
   if (fine && pages->count == first && pages->failures == failures) {
-    hp_complain("%s: no .html or .htm file in this folder; name files to compare others", operand);
+    hp_complain("%s: no .html or .htm file in this folder; name files with other endings", operand);
     pages->failures++;
   }
   if (pages->count > first) qsort(pages->paths + first, pages->count - first, sizeof *pages->paths, by_path);

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #endif
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
   SELECTOR = 1,
@@ -279,6 +280,12 @@ static int take(request *r, hp_arguments *arguments, int id) {
   }
 }
 
+/* A folder with one page is one, too: the checks of the output name the operand, not its pages. */
+static bool is_folder(const char *operand) {
+  struct stat about;
+  return strcmp(operand, "-") != 0 && !stat(operand, &about) && S_ISDIR(about.st_mode);
+}
+
 /* Checks that the options fit together. Returns an exit code, or -1. */
 static int check(const request *r) {
   const hp_rewriting *w = &r->rewriting;
@@ -287,6 +294,7 @@ static int check(const request *r) {
     return hp_bad_usage(&command, "there is no rule: begin one with -s SELECTOR, or name --rules FILE");
   if (r->many && !w->in_place) return hp_bad_usage(&command, "--many needs --in-place");
   if (!r->many && r->operand_count > 1) return hp_bad_usage(&command, "several FILEs need --many --in-place");
+  if (!r->many && is_folder(r->operands[0])) return hp_bad_usage(&command, "a folder needs --many --in-place");
   if (r->many && w->trace) return hp_bad_usage(&command, "--trace needs one FILE");
   if (w->trace && !strcmp(w->trace, "-")) return hp_bad_usage(&command, "--trace needs a file");
   if (r->names_backup && !w->in_place) return hp_bad_usage(&command, "--backup needs --in-place");
@@ -312,8 +320,6 @@ static int run(request *r) {
     hp_pages *pages = &r->rewriting.pages;
     if (!hp_pages_add(pages, r->operands[i])) code = no_memory();
   }
-  if (code < 0 && !r->many && r->rewriting.pages.count > 1)
-    code = hp_bad_usage(&command, "a folder needs --many --in-place");
   hpar_rewrite_options *o = &r->rewriting.options;
   if (o->mode == HPAR_MODE_AUTO && !o->threads) o->threads = hp_default_threads();
 #ifdef __GLIBC__
