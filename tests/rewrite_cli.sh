@@ -333,6 +333,15 @@ printf '<p>x' >alone/1.html
 check 2 '' -s p --set k v alone -o alone/1.html
 reports 'a folder needs --many --in-place'
 is alone/1.html '<p>x'
+# A run that is killed in the middle of a page leaves nothing behind, if files can be without names here.
+if python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' 2>/dev/null; then
+  awk 'BEGIN { for (i = 0; i < 20000; i++) print "<p>paragraph" }' >alone/1.html
+  cp alone/1.html long.html
+  (ulimit -f 20 && exec "$hpar" rewrite -s p --set k v --in-place alone/1.html) >out 2>err
+  if test $? -gt 128 && cmp -s alone/1.html long.html && test "$(ls alone)" = 1.html; then fine; else
+    wrong "after a run was killed: $(ls alone)"
+  fi
+fi
 # A page with another tree than expected stays as it is.
 "$hpar" rewrite --in-place --check -s hr --after '<script>' -s hr --before '<script>' site/3.html >out 2>err
 is site/3.html '<hr>'

@@ -3,6 +3,7 @@
 #include "programs/hpar/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +21,37 @@ static bool keep_owner(int descriptor, const struct stat *about) {
   return !fchown(descriptor, about->st_uid, about->st_gid) || errno == EPERM;
 }
 
+/* A file without a name is gone with its process. Returns a descriptor, or -1: there is no such
+ * file on this file system, or no /proc to name it. */
+static int open_nameless(const char *path) {
+  char *folder = strdup(path);
+  if (!folder) return -1;
+  strrchr(folder, '/')[1] = 0;
+  int descriptor = access("/proc/self/fd", X_OK) ? -1 : open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  free(folder);
+  return descriptor;
+}
+
+/* Opens a file with a new name in `r->temporary`. Returns a descriptor, or -1. */
+static int open_named(hp_replacement *r) {
+  r->temporary = join(r->path, ".XXXXXX");
+  int descriptor = r->temporary ? mkstemp(r->temporary) : -1;
+  if (descriptor >= 0) return descriptor;
+  free(r->temporary);
+  r->temporary = NULL;
+  return -1;
+}
+
+/* Gives a file without a name a temporary one. */
+static bool give_name(hp_replacement *r) {
+  char open_file[32];
+  snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", fileno(r->file));
+  int descriptor = open_named(r);
+  if (descriptor < 0) return false;
+  close(descriptor);
+  return !unlink(r->temporary) && !linkat(AT_FDCWD, open_file, AT_FDCWD, r->temporary, AT_SYMLINK_FOLLOW);
+}
+
 bool hp_replacement_open(hp_replacement *r, const char *path) {
   *r = (hp_replacement){.path = realpath(path, NULL)};
   struct stat about;
@@ -33,15 +65,11 @@ bool hp_replacement_open(hp_replacement *r, const char *path) {
     hp_replacement_drop(r);
     return false;
   }
-  r->temporary = join(r->path, ".XXXXXX");
-  int descriptor = r->temporary ? mkstemp(r->temporary) : -1;
-  if (descriptor < 0) {
-    free(r->temporary);
-    r->temporary = NULL;
-  } else if (!keep_owner(descriptor, &about) || fchmod(descriptor, about.st_mode & 07777) ||
-             !(r->file = fdopen(descriptor, "wb"))) {
+  int descriptor = open_nameless(r->path);
+  if (descriptor < 0) descriptor = open_named(r);
+  if (descriptor >= 0 && (!keep_owner(descriptor, &about) || fchmod(descriptor, about.st_mode & 07777) ||
+                          !(r->file = fdopen(descriptor, "wb"))))
     close(descriptor);
-  }
   if (r->file) return true;
   hp_complain("%s: no temporary file can be written beside it: %s", path, strerror(errno));
   hp_replacement_drop(r);
@@ -60,7 +88,7 @@ static bool keep_backup(const hp_replacement *r, const char *suffix) {
 }
 
 bool hp_replacement_finish(hp_replacement *r, const char *suffix) {
-  bool written = !fflush(r->file) && !ferror(r->file) && !fsync(fileno(r->file));
+  bool written = !fflush(r->file) && !ferror(r->file) && !fsync(fileno(r->file)) && (r->temporary || give_name(r));
   written = !fclose(r->file) && written;
   r->file = NULL;
   if (!written) hp_complain("%s: cannot be written: %s", r->path, strerror(errno));

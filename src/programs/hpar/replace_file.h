@@ -2,14 +2,15 @@
 #define HP_PROGRAMS_HPAR_REPLACE_FILE_H
 
 /* Replaces a file by a new version: the caller writes a temporary file in the same folder, which
- * then takes the name of the file. At every moment the name has the old or the new bytes. */
+ * then takes the name of the file. At every moment the name has the old or the new bytes. The
+ * temporary file has no name before it is complete, unless the file system demands one. */
 
 #include <stdbool.h>
 #include <stdio.h>
 
 typedef struct hp_replacement {
   FILE *file;             /* for the new bytes */
-  char *path, *temporary; /* without symbolic links */
+  char *path, *temporary; /* without symbolic links; temporary: NULL without a name */
 } hp_replacement;
 
 /* Returns false after a message. */
