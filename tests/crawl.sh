@@ -439,10 +439,19 @@ if python3 -c 'import sqlite3' 2>/dev/null; then
     check "export with $* ($got)" 'test $status = 0 && test "$got" = "$expected"'
   }
   exported 'x+y; ; z;' --select a --fields attr:href --rows tsv
+  check "a line of TSV for each row" 'test "$(tr "\r" "\n" <exported/rows.tsv | wc -l)" = 4'
   exported 'x+y; ; z;' --select a --fields attr:href --rows csv
   exported '; ; aaaaaaaaa;' --select a --fields content --rows csv
   exported '' --select b --fields content
-  usage "nothing/x.db: cannot be written" 1 export one --sqlite nothing/x.db
+  usage "nothing/x.db: cannot be written: [^;]*$" 1 export one --sqlite nothing/x.db
+  rm -rf exported exported.db
+  crawl values.warc --out exported --profile none --fields header:Content-Type,header:content-type
+  cp exported/rows.jsonl kept.jsonl
+  echo '["' >exported/rows.jsonl
+  usage "exported.db: cannot be written" 1 export exported --sqlite exported.db
+  mv kept.jsonl exported/rows.jsonl
+  crawl export exported --sqlite exported.db
+  check "names that differ by case" 'test $status = 0 && python3 -c "import sqlite3; print(*sqlite3.connect(\"exported.db\").execute(\"select \\\"header:Content-Type\\\" = \\\"header:content-type_2\\\" from rows\").fetchone())" | grep -q "^1$"'
 fi
 with=PATH=nothing usage "apt install python3" 2 export one --sqlite two.db
 usage "name one of\|--sqlite FILE or --parquet FOLDER" 2 export one

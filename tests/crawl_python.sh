@@ -72,15 +72,16 @@ if python3 -c 'import sqlite3' 2>/dev/null; then
   crawl data/1.warc --python rows.py --profile none --out table
   crawl export table --sqlite table.db
   check "SQLite" 'test $status = 0 && test "$(python3 -c "import sqlite3; print(sqlite3.connect(\"table.db\").execute(\"select count(*), min(n) from rows\").fetchone())")" = "($(wc -l <table/rows.jsonl), '"'3'"')"'
-  printf 'def record(r):\n    yield {"n": 3, "u": {"a": [1]}}\n    yield {"n": None, "\\"": 0.5}\n    yield [1]\n    yield 2\n' >mixed.py
+  printf 'def record(r):\n    yield {"n": 3, "u": {"a": [1]}}\n    yield {"n": None, "\\"": 0.5}\n    yield [1]\n    yield 2\n    yield {"N": "a\\ud800", "bytes": 1 << 70}\n' >mixed.py
   crawl data/1.warc --python mixed.py --profile none --sample 1/10 --out mixed
   crawl export mixed --sqlite mixed.db
-  python3 -c "import sqlite3; [print(row) for row in sqlite3.connect('mixed.db').execute('select * from rows limit 4')]" >got
+  python3 -c "import sqlite3; [print(ascii(row)) for row in sqlite3.connect('mixed.db').execute('select * from rows limit 5')]" >got
   cat >expected <<'END'
-('3', '{"a": [1]}', None, None)
-(None, None, '0.5', None)
-(None, None, None, '[1]')
-(None, None, None, '2')
+('3', '{"a": [1]}', None, None, None, None)
+(None, None, '0.5', None, None, None)
+(None, None, None, '[1]', None, None)
+(None, None, None, '2', None, None)
+(None, None, None, None, 'a\ufffd', 1.1805916207174113e+21)
 END
   check "rows with different keys in SQLite" 'test $status = 0 && cmp expected got'
 fi

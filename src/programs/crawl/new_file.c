@@ -70,8 +70,8 @@ void hp_new_file_drop(hp_new_file *f) {
 void hp_write_escaped(FILE *file, const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) {
     char c = text[i];
-    if (c == '\t' || c == '\n' || c == '\\') fputc('\\', file);
-    fputc(c == '\t' ? 't' : c == '\n' ? 'n' : c, file);
+    if (c == '\t' || c == '\n' || c == '\r' || c == '\\') fputc('\\', file);
+    fputc(c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : c, file);
   }
 }
 
@@ -81,7 +81,7 @@ size_t hp_read_escaped(char *text, size_t length) {
     char c = text[i];
     if (c == '\\' && i + 1 < length) {
       c = text[++i];
-      c = (char)(c == 't' ? '\t' : c == 'n' ? '\n' : c);
+      c = (char)(c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c);
     }
     text[to++] = c;
   }

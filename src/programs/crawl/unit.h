@@ -84,7 +84,7 @@ bool hp_new_file_open(hp_new_file *file, const char *folder, const char *name); 
 bool hp_new_file_finish(hp_new_file *file);                                     /* false: errno */
 void hp_new_file_drop(hp_new_file *file);
 
-/* Writes a text with \t, \n and \\ for a tab, a line break and a backslash. */
+/* Writes a text with \t, \n, \r and \\ for a tab, line breaks and a backslash. */
 void hp_write_escaped(FILE *file, const char *text, size_t length);
 /* Replaces the escapes of a text in place. Returns the new length. */
 size_t hp_read_escaped(char *text, size_t length);
