@@ -285,6 +285,10 @@ rows 'status,record-type,tld,rows,pages\n,metadata,m,1,1\n200,response,uk,1,1\n4
 cp rows.warc kept.warc
 record response http://q/ query >rows.warc
 rows 'url:href\nhttp://q/?%%E9\nmailto:a?%%C3%%A9\n' rows.csv --select a --fields url:href --rows csv
+# Fields of heads are UTF-8; if one is not, each byte is a character.
+{ printf 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-A: \303\251\r\nX-B: \351\303\251\r\n\r\n<p>'; } >octets
+record response "$(printf 'http://o/\303\251')" octets >rows.warc
+rows 'url,header:x-a,header:x-b\nhttp://o/\303\251,\303\251,\303\251\303\203\302\251\n' rows.csv --fields url,header:x-a,header:x-b --rows csv
 mv kept.warc rows.warc
 rows 'tag,rows,pages\na,3,1\np,1,1\n' groups.csv --group-by tag --select p,a
 { cat head && awk 'BEGIN { for (i = 0; i < 400; i++) printf "<div>x" }'; } >nested

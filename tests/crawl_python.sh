@@ -86,6 +86,25 @@ END
   check "rows with different keys in SQLite" 'test $status = 0 && cmp expected got'
 fi
 
+# The heads as --fields shows them, and what a function returns instead of yielding it.
+{
+  printf 'WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\303\251\r\nContent-Length: 72\r\n\r\n'
+  printf 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-A: \303\251\r\n b:c\r\nX-B: \351\303\251\r\n\r\n<p>\r\n\r\n'
+} >heads.warc
+cat >heads.py <<'END'
+def record(r):
+    h = r.http_headers
+    yield [r.url == "http://a/\xe9", h["x-a"] == "\xe9\r\n b:c", h["x-b"] == "\xe9\xc3\xa9", "b" in h]
+END
+crawl heads.warc --profile none --python heads.py --out heads
+check "heads" 'test "$(cat heads/rows.jsonl)" = "[true, true, true, false]"'
+for value in '{"url": r.url}' r.url; do
+  printf 'def record(r):\n    return %s\n' "$value" >returns.py
+  rm -rf returns
+  crawl heads.warc --profile none --python returns.py --out returns
+  check "a function that returns $value" 'test ! -s returns/rows.jsonl && grep -q "record() returns a .*: yield it" returns/quarantine.jsonl'
+done
+
 # What costs a record only.
 cat >hostile.py <<'END'
 import os, signal, sys
@@ -116,6 +135,8 @@ echo 'def record(r) return' >wrong.py
 usage "wrong.py: .*SyntaxError" 2 data --out x --python wrong.py
 echo 'def other(r): pass' >other.py
 usage "other.py: AttributeError.*record" 2 data --out x --python other.py
+echo 'record = 5' >number.py
+usage "number.py: TypeError: record is no function" 2 data --out x --python number.py
 usage "none.py: cannot be read" 1 data --out x --python none.py
 usage "excludes --fields" 2 data --out x --python count.py --fields url
 echo '# another version' >>count.py

@@ -123,8 +123,19 @@ static void add_number(hp_rows *r, uint64_t number) {
   add_text(digits, (size_t)length, r);
 }
 
-/* Adds bytes of a head. A byte beyond ASCII is the character with its number. */
+static bool is_utf8(hpar_string text) {
+  for (const char *at = text.bytes, *end = at + text.length; at < end;) {
+    const int step = hp_utf8_sequence(at, end);
+    if (step <= 0) return false;
+    at += step;
+  }
+  return true;
+}
+
+/* Adds bytes of a head, which are UTF-8 by the standard of WARC. If they are not, a byte beyond
+ * ASCII is the character with its number. */
 static bool add_octets(hp_rows *r, hpar_string text) {
+  if (text.bytes && is_utf8(text)) return add_string(r, text), true;
   for (size_t i = 0; i < text.length; i++) {
     unsigned char c = (unsigned char)text.bytes[i];
     char two[2] = {(char)(0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
