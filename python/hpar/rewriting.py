@@ -1,7 +1,7 @@
 """Rewriting pages by rules, without a change to the other bytes."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional, Tuple, Union
 
 from . import _core
@@ -9,6 +9,8 @@ from ._core import (RewriteComment as Comment, RewriteDoctype as Doctype, Rewrit
                     RewriteElement as Element, RewriteEnd as ElementEnd, RewriteText as Text)
 from .copies import input_of
 from .types import Buffer
+
+__all__ = ["Comment", "Doctype", "DocumentEnd", "Element", "ElementEnd", "Rewriter", "Rule", "Rules", "Text", "rewrite"]
 
 Rule = Tuple[Any, ...]  # (selector or None, action, arguments...), or (selector or None, [unit,] function)
 
@@ -74,25 +76,30 @@ class Rules:
     """
 
     def __init__(self, rules: Iterable[Rule], *, implied: bool = False, across_tags: bool = False) -> None:
-        self._compiled = _core.Rules([(*_read(rule), implied, across_tags) for rule in rules])
+        self._compiled = _core.Rules([(*_read(number, rule), implied, across_tags) for number, rule in enumerate(rules)])
 
 
-def _read(rule: Rule) -> tuple[Any, ...]:
+def _read(number: int, rule: Rule) -> tuple[Any, ...]:
     """(selector, actions, functions) for the extension."""
+    if not isinstance(rule, (tuple, list)) or len(rule) < 2:
+        raise TypeError(f"rule {number} must be a tuple of a selector, an action and its arguments, not {rule!r}")
     selector, action, *arguments = rule
     if callable(action):
         action, arguments = "element", [action, *arguments]
     if action in _CALLED:
         if len(arguments) != 1 or not callable(arguments[0]):
-            raise ValueError(f"the unit {action!r} needs one function")
+            raise ValueError(f"rule {number}: the unit {action!r} needs one function")
         return selector, [], tuple(arguments[0] if unit == action else None for unit in _CALLED)
-    unit, _, name = action.rpartition(":")
+    unit, _, name = str(action).rpartition(":")
     if name not in _ACTIONS or (unit or "element") not in _UNITS:
-        raise ValueError(f"there is no action {action!r}; help(hpar.Rules) lists the actions")
+        raise ValueError(f"rule {number}: there is no action {action!r}; help(hpar.Rules) lists the actions")
     kind, names = _ACTIONS[name]
     if len(arguments) != len(names) and (name, len(arguments)) != ("find", 2):
-        raise ValueError(f"the action {action!r} has {len(names)} arguments: {', '.join(names) or 'none'}")
+        raise ValueError(f"rule {number}: the action {action!r} has {len(names)} arguments: {', '.join(names) or 'none'}")
     values = dict(zip(names, arguments))
+    for argument, value in values.items():
+        if not isinstance(value, (str, bytes)):
+            raise TypeError(f"rule {number}: {argument} must be str or bytes, not {type(value)!r}")
     html = 0 if name == "find" else 1
     return (selector, [(_UNITS[unit or "element"], kind, html, values.get("name"), values.get("value", ""),
                         values.get("replacement", ""))], (None,) * len(_CALLED))
@@ -211,6 +218,8 @@ def _choose(name: str, choices: Sequence[str], value: str) -> int:
 
 
 def _read_limits(limits: dict[str, int]) -> tuple[int, ...]:
+    if not isinstance(limits, Mapping):
+        raise TypeError("limits must be a mapping or None")
     unknown = next((key for key in limits if key not in _LIMITS), None)
     if unknown is not None:
         raise ValueError(f"there is no limit {unknown!r}: the limits are {', '.join(_LIMITS)}")

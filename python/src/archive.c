@@ -62,7 +62,7 @@ static void free_archive(PyObject *self) {
 PyObject *hp_py_open_archive(PyObject *module, PyObject *max_record) {
   hp_py_state *state = PyModule_GetState(module);
   hp_warc_options options = {0};
-  if (!hp_py_read_number(max_record, &options.max_block)) return NULL;
+  if (!hp_py_read_number(max_record, "max_record", &options.max_block)) return NULL;
   archive *a = PyObject_New(archive, state->archive);
   if (!a) return NULL;
   a->state = state;
@@ -177,7 +177,8 @@ PyObject *hp_py_message(PyObject *module, PyObject *const *arguments, Py_ssize_t
   Py_ssize_t length;
   uint64_t limit;
   if (count != 2) return PyErr_Format(PyExc_TypeError, "a block and a limit expected");
-  if (PyBytes_AsStringAndSize(arguments[0], &bytes, &length) || !hp_py_read_number(arguments[1], &limit)) return NULL;
+  if (PyBytes_AsStringAndSize(arguments[0], &bytes, &length) || !hp_py_read_number(arguments[1], "limit", &limit))
+    return NULL;
   hp_http_memory memory = {0};
   hp_http_message m;
   hpar_status status;

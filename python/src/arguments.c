@@ -64,19 +64,22 @@ bool hp_py_read_flag(PyObject *value, bool *flag) {
   return truth >= 0;
 }
 
-bool hp_py_read_number(PyObject *value, uint64_t *number) {
+bool hp_py_read_number(PyObject *value, const char *name, uint64_t *number) {
   *number = PyLong_AsUnsignedLongLong(value);
   if (*number != (uint64_t)-1 || !PyErr_Occurred()) return true;
   if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
     PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "%R is not from 0 to 2**64 - 1", value);
+    PyErr_Format(PyExc_ValueError, "%s must be from 0 to 2**64 - 1, not %R", name, value);
+  } else if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s must be int, not %R", name, Py_TYPE(value));
   }
   return false;
 }
 
 bool hp_py_read_threads(PyObject *value, unsigned *threads) {
   uint64_t number;
-  if (!hp_py_read_number(value, &number)) return false;
+  if (!hp_py_read_number(value, "threads", &number)) return false;
   if (number > HPAR_MAX_THREADS) {
     PyErr_Format(PyExc_ValueError, "threads must be at most %d", HPAR_MAX_THREADS);
     return false;
@@ -132,7 +135,7 @@ static bool read_limits(PyObject *dict, hpar_limits *limits) {
       return false;
     }
     uint64_t limit;
-    if (!hp_py_read_number(number, &limit)) return false;
+    if (!hp_py_read_number(number, fields[i].name, &limit)) return false;
     memcpy((char *)limits + fields[i].offset, &limit, sizeof limit);
   }
   return true;
@@ -172,7 +175,7 @@ bool hp_py_read_options(hp_py_options *o, PyObject *const *values) {
   uint64_t errors = 0;
   PyObject *copy = values[HP_PY_COPY];
   if (values[HP_PY_THREADS] && !hp_py_read_threads(values[HP_PY_THREADS], &o->c.threads)) return false;
-  if (values[HP_PY_MAX_ERRORS] && !hp_py_read_number(values[HP_PY_MAX_ERRORS], &errors)) return false;
+  if (values[HP_PY_MAX_ERRORS] && !hp_py_read_number(values[HP_PY_MAX_ERRORS], "max_errors", &errors)) return false;
   if (copy && copy != Py_None && (o->copy = PyObject_IsTrue(copy)) < 0) return false;
   o->c.max_errors = (size_t)errors;
   return hp_py_read_text(values[HP_PY_ENCODING], "encoding", &o->c.encoding) &&

@@ -77,7 +77,7 @@ PyObject *hp_py_inspect(PyObject *module, PyObject *const *arguments, Py_ssize_t
   if (!hp_py_arguments(&signature, arguments, count, keywords, values)) return NULL;
   unsigned threads;
   uint64_t chunks;
-  if (!hp_py_read_threads(values[1], &threads) || !hp_py_read_number(values[2], &chunks)) return NULL;
+  if (!hp_py_read_threads(values[1], &threads) || !hp_py_read_number(values[2], "chunks", &chunks)) return NULL;
   const hpar_study study = {HPAR_STUDY_INIT, .inspect = true};
   hp_py_options options = {.c = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = threads,
                                  .parallel = {.executor = HPAR_EXECUTOR_INLINE, .chunks = chunks}, .study = &study},

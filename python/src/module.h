@@ -124,7 +124,7 @@ bool hp_py_read_options(hp_py_options *options, PyObject *const *values);
 
 /* Each reads one value, and returns false with an exception if it is not fit. A text or a flag that is
  * NULL stays as it is, and None is no text. */
-bool hp_py_read_number(PyObject *value, uint64_t *number);
+bool hp_py_read_number(PyObject *value, const char *name, uint64_t *number);
 bool hp_py_read_threads(PyObject *value, unsigned *threads);
 bool hp_py_read_flag(PyObject *value, bool *flag);
 bool hp_py_read_text(PyObject *value, const char *name, const char **text);

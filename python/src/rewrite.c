@@ -214,13 +214,14 @@ static PyObject *stats_of(const hpar_rewrite_stats *s) {
 
 /* Reads a number for each limit of the options. */
 static bool read_limits(PyObject *tuple, hpar_rewrite_options *options) {
+  static const char *const names[6] = {"memory", "token", "text", "depth", "input", "time_ns"};
   uint64_t limits[6], depth;
   if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 6) {
     PyErr_SetString(PyExc_TypeError, "limits must be a tuple of 6 numbers");
     return false;
   }
   for (int i = 0; i < 6; i++)
-    if (!hp_py_read_number(PyTuple_GetItem(tuple, i), &limits[i])) return false;
+    if (!hp_py_read_number(PyTuple_GetItem(tuple, i), names[i], &limits[i])) return false;
   depth = limits[3] < UINT32_MAX ? limits[3] : 0; /* more than any page has */
   options->max_memory = (size_t)limits[0];
   options->max_token = (size_t)limits[1];
@@ -237,8 +238,9 @@ static bool read_options(hpar_rewrite_options *options, PyObject *const *values)
   if (!hp_py_read_text(values[0], "encoding", &options->encoding) ||
       !hp_py_read_text(values[1], "fragment", &options->fragment) || !hp_py_read_flag(values[2], &scripting) ||
       !hp_py_read_flag(values[3], &options->quirks) || !hp_py_read_flag(values[4], &options->filter) ||
-      (values[5] && !hp_py_read_number(values[5], &utf16)) ||
-      (values[6] && !hp_py_read_number(values[6], &on_failure)) || (values[7] && !read_limits(values[7], options)))
+      (values[5] && !hp_py_read_number(values[5], "utf16", &utf16)) ||
+      (values[6] && !hp_py_read_number(values[6], "on_failure", &on_failure)) ||
+      (values[7] && !read_limits(values[7], options)))
     return false;
   options->no_scripting = !scripting;
   options->utf16 = (hpar_utf16)utf16;

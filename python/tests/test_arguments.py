@@ -43,11 +43,26 @@ class Arguments(unittest.TestCase):
                 hpar.parse("a").explain(chunks=wrong)
             with self.assertRaises(ValueError):
                 hpar.rewrite("a", [("p", "remove")], limits={"depth": wrong})
-        with self.assertRaises(TypeError):
-            hpar.parse("a", threads="2")
+        for name, call in (("threads", lambda n: hpar.parse("a", threads=n)), ("depth", lambda n: hpar.parse("a", limits={"depth": n})),
+                           ("max_errors", lambda n: hpar.parse("a", max_errors=n)),
+                           ("token", lambda n: hpar.rewrite("a", [], limits={"token": n})),
+                           ("max_record", lambda n: hpar.warc.records("none", max_record=n))):
+            self.assertRaisesRegex(TypeError, f"^{name} must be int, not <class 'str'>$", call, "2")
+            self.assertRaisesRegex(ValueError, f"^{name} must be from 0 to .*, not -1$", call, -1)
 
 
 class Rewrites(unittest.TestCase):
+    def test_rules_that_are_none(self):
+        for error, rules, text in ((TypeError, ("div", "remove"), "^rule 0 must be a tuple .*, not 'div'$"),
+                                   (TypeError, [("p", "remove"), ("p",)], "^rule 1 must be a tuple .*, not ..p.,.$"),
+                                   (ValueError, [("p", 5)], "^rule 0: there is no action 5; "),
+                                   (ValueError, [("p", "text", 5)], "^rule 0: the unit 'text' needs one function$"),
+                                   (ValueError, [("p", "set", "a")], "^rule 0: the action 'set' has 2 arguments: name, value$"),
+                                   (TypeError, [("p", "set", "a", 5)], "^rule 0: value must be str or bytes, not <class 'int'>$")):
+            self.assertRaisesRegex(error, text, hpar.rewrite, b"<p>", rules)
+        self.assertRaisesRegex(TypeError, "limits must be a mapping", hpar.rewrite, b"<p>", [], limits="untrusted")
+        self.assertEqual(hpar.rewrite(b"<p>", [["p", "set", "a", b"b"]]), b'<p a="b">')
+
     def test_scripting(self):
         page, rules = b"<noscript><p onx>a</p></noscript>", [("[onx]", "unset", "onx")]
         self.assertEqual(hpar.rewrite(page, rules), page)

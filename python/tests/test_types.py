@@ -14,7 +14,12 @@ import asyncio
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Tuple, Union
 import hpar
+from hpar.rewriting import Comment, Doctype, DocumentEnd, Element, ElementEnd, Rule, Text
 
+def rename(element: Element) -> None:
+    element.rename("i")
+
+rules: List[Rule] = [("b", rename)]
 document: hpar.Document = hpar.parse(Path("page.html"), limits="untrusted")
 nodes: hpar.Nodes = document.select("a")
 part: hpar.Nodes = nodes[1:]
