@@ -160,7 +160,11 @@ ln kept.html link.html
 check 2 '' -s p --remove --trace kept.html -o link.html a.html
 check 1 '' -s p --remove -o kept.html missing.html
 if cmp a.html kept.html; then fine; else wrong 'a refused command changed a file'; fi
-check 2 '' -s p --remove --fragment 'a  b' a.html
+echo kept >kept.html
+check 2 '' -s p --remove --fragment 'a  b' -o kept.html a.html
+reports "--fragment: 'a  b' is no element"
+is kept.html 'kept
+'
 check 1 '' -s p --append @missing.html a.html
 check 1 '' -s p --remove missing.html
 reports 'missing.html: cannot be read'

@@ -82,7 +82,7 @@ done
 for arguments in '--print json p' '--print position td,tbody' '--print attribute:href a' '--count p' '--print text body' 'p'; do
   # shellcheck disable=SC2086 # several arguments
   "$hpar" select $arguments many/9.html many a.html >alone
-  for threads in 1 4; do
+  for threads in 0 1 4; do
     # shellcheck disable=SC2086 # several arguments
     "$hpar" select --many --threads $threads $arguments many/9.html many a.html >out
     if test -s out && cmp out alone; then fine; else failed=$((failed + 1)); fi
@@ -125,6 +125,9 @@ reports 'needs what follows the start tag'
 check 2 '' --stream --print json p many/5.html
 reports '--stream prints positions only'
 check 2 '' --stream --fragment 'a  b' p many/5.html
+reports "--fragment: 'a  b' is no element"
+check 2 '' --fragment 'a  b' p many/5.html
+reports "--fragment: 'a  b' is no element"
 reports 'fragment'
 check 2 '' --stream --many p many/5.html
 reports 'exclude each other'

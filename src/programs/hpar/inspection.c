@@ -17,7 +17,9 @@ int hp_inspection_take(hp_inspection *in, const hp_arguments *arguments, int id)
       return -1;
     case HP_OPTION_MODE: return hp_take_mode(arguments, modes, &index, &in->study);
     case HP_OPTION_CUTS: return hp_take_cuts(arguments, &in->cuts, &in->study);
-    case HP_OPTION_FRAGMENT: in->options.fragment = arguments->value; return -1;
+    case HP_OPTION_FRAGMENT:
+      in->options.fragment = hp_value_fragment(arguments);
+      return in->options.fragment ? -1 : HP_EXIT_USAGE;
     case HP_OPTION_OUTPUT: in->output = arguments->value; return -1;
     case HP_ARGUMENT_HELP: return hp_finish_output(HP_EXIT_FINE);
     case HP_ARGUMENT_BAD: return HP_EXIT_USAGE;

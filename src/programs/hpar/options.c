@@ -222,6 +222,16 @@ const char *hp_value_encoding(const hp_arguments *arguments) {
   return NULL;
 }
 
+const char *hp_value_fragment(const hp_arguments *arguments) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .fragment = arguments->value};
+  hpar_error error = {.status = HPAR_OK};
+  hpar_document_destroy(hpar_parse_bytes("", 0, &options, &error));
+  if (!error.status) return arguments->value;
+  hp_bad_usage(arguments->command, "--fragment: '%s' is no element, as in 'div', 'svg path', 'math mi'",
+               arguments->value);
+  return NULL;
+}
+
 int hp_take_cuts(const hp_arguments *arguments, uint64_t **cuts, hpar_study *study) {
   const char *at = arguments->value;
   size_t capacity = 1;

@@ -111,6 +111,8 @@ enum {
 /* Returns the current option's value if it is a label of the Encoding Standard; NULL after a
  * message. */
 const char *hp_value_encoding(const hp_arguments *arguments);
+/* The same for an element that a fragment can be parsed in. */
+const char *hp_value_fragment(const hp_arguments *arguments);
 
 /* Reads the current option's value as ascending offsets, which the caller frees with free even
  * after a failure. Returns an exit code after a message, or -1. */

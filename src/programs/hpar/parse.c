@@ -132,9 +132,8 @@ static int take(const hp_arguments *arguments, int id, request *request) {
       request->format = (hp_format)index;
       return -1;
     case FRAGMENT:
-      if (!*arguments->value) return hp_bad_usage(&command, "--fragment: the context element's name is empty");
-      request->options.fragment = arguments->value;
-      return -1;
+      request->options.fragment = hp_value_fragment(arguments);
+      return request->options.fragment ? -1 : HP_EXIT_USAGE;
     case ERRORS: request->options.max_errors = UINT32_MAX; return -1;
     case CUTS: return hp_take_cuts(arguments, &request->cuts, &request->study);
     case STATS: return take_report(arguments, request);

@@ -260,7 +260,7 @@ static int take(request *r, hp_arguments *arguments, int id) {
     case EXPLAIN: w->explains = true; return -1;
     case TRACE: w->trace = arguments->value; return -1;
     case STATS: return take_stats(r, arguments->value);
-    case FRAGMENT: w->options.fragment = arguments->value; return -1;
+    case FRAGMENT: w->options.fragment = hp_value_fragment(arguments); return w->options.fragment ? -1 : HP_EXIT_USAGE;
     case SCRIPTING:
       if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;
       w->options.no_scripting = index == 0;

@@ -27,7 +27,7 @@ static const hp_option options[] = {
      "read and search a page with several threads if it is large (auto, the\ndefault), always, or never; the output "
      "is the same"},
     {MANY, "many", NULL, "read several FILEs at once, one on each thread; the output is the same"},
-    {THREADS, "threads", "N", "the threads of a page or, with --many, of all pages (one on each usable\ncore)"},
+    {THREADS, "threads", "N", "the threads of a page or, with --many, of all pages (0: one on each usable\ncore)"},
     {REQUIRE, "require", NULL, "exit with 1 if a selector matches nothing"},
     {FRAGMENT, "fragment", "CONTEXT", "parse as the contents of this element"},
     {SCRIPTING, "scripting", "on|off", "the scripting flag (off)"},
@@ -48,7 +48,7 @@ typedef struct request {
   size_t operand_count;
   form form;
   const char *attribute;
-  bool counts, requires_all, many, sets_threads, streams, sets_mode, sets_form;
+  bool counts, requires_all, many, streams, sets_mode, sets_form;
   bool names_files; /* each line begins with the file's name */
 } request;
 
@@ -113,12 +113,11 @@ static int take(const hp_arguments *arguments, int id, request *r) {
       return -1;
     case MANY: r->many = true; return -1;
     case THREADS:
-      if (!hp_value_number(arguments, 1, HPAR_MAX_THREADS, &number)) return HP_EXIT_USAGE;
+      if (!hp_value_number(arguments, 0, HPAR_MAX_THREADS, &number)) return HP_EXIT_USAGE;
       r->options.threads = (unsigned)number;
-      r->sets_threads = true;
       return -1;
     case REQUIRE: r->requires_all = true; return -1;
-    case FRAGMENT: r->options.fragment = arguments->value; return -1;
+    case FRAGMENT: r->options.fragment = hp_value_fragment(arguments); return r->options.fragment ? -1 : HP_EXIT_USAGE;
     case SCRIPTING:
       if (!hp_value_word(arguments, switches, &index)) return HP_EXIT_USAGE;
       r->options.scripting = index == 0;
@@ -395,7 +394,7 @@ static int select_in_streams(const request *r, const hp_pages *pages) {
                                  .options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = r->options.encoding,
                                              .fragment = r->options.fragment, .no_scripting = !r->options.scripting,
                                              .quirks = true, .utf16 = HPAR_UTF16_REFUSE, .mode = r->options.mode,
-                                             .threads = r->sets_threads ? r->options.threads : hp_default_threads()},
+                                             .threads = r->options.threads ? r->options.threads : hp_default_threads()},
                                  .prints_count = r->counts,
                                  .names_files = r->names_files};
   return hp_select_stream(&query, (const char *const *)pages->paths, pages->count);
