@@ -268,6 +268,34 @@ static void ends_of_raw_text(void) {
   buffer_free(&page);
 }
 
+/* A long text comes in pieces, and none of them ends inside of a find. */
+static void finds_in_long_texts(void) {
+  static const char *const names[] = {"p", "script", "style", "title", "xmp"};
+  static const char *const parts[] = {"needle", "need", "nee", "dle", "ab", "ba", "aab", "n&#101;edle", "\r\nx", "x"};
+  static const hpar_string wanted[] = {{"needle", 6}, {"aba", 3}, {"ab", 2}, {"\nx", 2}, {"dlen", 4}};
+  buffer page = {0}, out = {0}, expected = {0};
+  random_state random = {11};
+  for (unsigned count = 2000; count && check_failed < 3; count--) {
+    hpar_action finds[2] = {{.kind = HPAR_ACTION_FIND, .unit = HPAR_UNIT_TEXT, .name = "all", .replacement = {"-", 1}}};
+    finds[1] = finds[0];
+    for (size_t i = 0; i < 2; i++) finds[i].value = RANDOM_OF(&random, wanted);
+    const hpar_rule rule = {HPAR_RULE_INIT, .actions = finds, .action_count = 1 + random_below(&random, 2)};
+    hpar_rules *rules = rewriting_compile(&rule);
+    const char *name = RANDOM_OF(&random, names);
+    buffer_clear(&page);
+    buffer_format(&page, "<%s>", name);
+    for (size_t i = 0; i < 40; i++) buffer_text(&page, RANDOM_OF(&random, parts));
+    buffer_format(&page, "</%s>", name);
+    run(rules, 0, page.bytes, page.length, &expected);
+    run(rules, 50 + random_below(&random, 50), page.bytes, 1 + random_below(&random, 60), &out);
+    CHECK_STRING(out.bytes, expected.bytes);
+    hpar_rules_destroy(rules);
+  }
+  buffer_free(&page);
+  buffer_free(&out);
+  buffer_free(&expected);
+}
+
 /* Removes a piece with an "X", replaces one with a "Y", and extends one with a "Z". */
 static hpar_status edit_piece(hpar_text_piece *t, void *context) {
   const char *content = context;
@@ -344,6 +372,7 @@ int main(void) {
   escapes_after_rules();
   white_references();
   ends_of_raw_text();
+  finds_in_long_texts();
   pieces_of_texts();
   generated_texts();
   return check_report();

@@ -128,6 +128,12 @@ static size_t place_of(const hp_readable *text, size_t at, uint32_t *next, bool 
   return last ? last->to + (at - last->at - last->length) : at;
 }
 
+size_t hp_readable_place(const hp_readable *text, size_t at) {
+  uint32_t next = 0;
+  bool in_section = text->in_section;
+  return place_of(text, at, &next, &in_section);
+}
+
 /* Sets the place in the input's text. Returns false if it is a part of a reference. The places of
  * all calls ascend. */
 static bool find_place(hp_readable *text, size_t from, size_t to, size_t *begin, size_t *end) {

@@ -28,6 +28,13 @@ void hp_readable_open(hp_readable *text, hpar_rewriter *rewriter, const hp_text_
 void hp_readable_replace(hp_readable *text, hpar_rewriter *rewriter, size_t from, size_t to, hpar_string by,
                          hpar_content format);
 
+/* Returns the place in the input's text, or SIZE_MAX inside of a reference. */
+size_t hp_readable_place(const hp_readable *text, size_t at);
+
+/* Returns the last place up to `to` of a long text that no find is around, whichever rules run. A
+ * find that is longer than the text between gives `to`. */
+const char *hp_find_boundary(hpar_rewriter *rewriter, const char *from, const char *to);
+
 /* A run is a sequence of texts with inline tags and comments between them. A rule with across_tags
  * finds in a run as in one text. */
 void hp_runs_open(hpar_rewriter *rewriter);

@@ -92,6 +92,7 @@ static void deliver_long(hpar_rewriter *r, uint64_t position) {
   while (r->running.texts && position - r->text.start >= r->options.max_text) {
     const char *from = hp_rewriter_at(r, r->text.start), *part = from + r->options.max_text;
     const char *whole = whole_upto(r, from, part), *end = hp_rewriter_at(r, position);
+    whole = hp_find_boundary(r, from, whole > from ? whole : part);
     if (is_sheet(r)) whole = hp_urls_boundary(r, from, whole);
     if (whole > from) part = whole;
     part = r->text.content == HP_TEXT_STATE_DATA ? end_before_marker(r, from, part, end)

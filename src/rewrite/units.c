@@ -139,6 +139,47 @@ static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hp_rule *ru
   hp_units_end_finds(r);
 }
 
+/* Returns where the last find begins that is not whole before `limit`, or `limit`. */
+static size_t end_before_find(const hp_readable *text, size_t limit, hpar_string wanted) {
+  const char *at = text->bytes, *end = at + limit;
+  for (const char *found; (found = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length));)
+    at = found + wanted.length;
+  if ((size_t)(end - at) >= wanted.length) at = end - wanted.length + 1;
+  for (; at < end; at++)
+    if (!memcmp(at, wanted.bytes, (size_t)(end - at)) &&
+        hp_readable_place(text, (size_t)(at - text->bytes)) != SIZE_MAX)
+      return (size_t)(at - text->bytes);
+  return limit;
+}
+
+const char *hp_find_boundary(hpar_rewriter *r, const char *from, const char *to) {
+  enum { ROUNDS = 8 }; /* the end before a find of one action may be inside a find of another one */
+  const hp_text_piece piece = {
+      .raw = {from, (size_t)(to - from)}, .kind = kind_of(r->text.content), .in_section = r->text.state.in_section};
+  hp_readable text = {.bytes = NULL};
+  size_t limit = 0;
+  for (uint32_t round = 0, moved = 1; moved && round < ROUNDS; round++) {
+    moved = 0;
+    for (uint32_t i = 0; i < r->rules->count; i++) {
+      const hp_rule *rule = &r->rules->rules[i];
+      for (size_t k = 0; k < rule->given.action_count; k++) {
+        const hpar_action *a = &rule->actions[k];
+        if (a->unit != HPAR_UNIT_TEXT || a->kind != HPAR_ACTION_FIND) continue;
+        const hpar_string wanted = encode_wanted(r, a->value);
+        if (!wanted.bytes) continue;
+        if (!text.bytes) {
+          hp_readable_open(&text, r, &piece);
+          limit = text.length;
+        }
+        const size_t before = limit;
+        limit = end_before_find(&text, limit, wanted);
+        moved |= limit != before;
+      }
+    }
+  }
+  return limit ? from + hp_readable_place(&text, limit) : to;
+}
+
 typedef struct counting {
   const hp_text_piece *text;
   const hpar_action *find;
