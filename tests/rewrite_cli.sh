@@ -337,6 +337,13 @@ printf '<p>x' >alone/1.html
 check 2 '' -s p --set k v alone -o alone/1.html
 reports 'a folder needs --many --in-place'
 is alone/1.html '<p>x'
+# A tag has any length.
+{ printf '<img src="data:' && head -c 1100000 /dev/zero | tr '\0' a && printf '">'; } >wide.html
+for arguments in '' '--mode parallel --threads 2' '--feed 70000'; do
+  # shellcheck disable=SC2086 # several arguments
+  "$hpar" rewrite -s img --set alt x $arguments wide.html >out 2>err
+  if test $? = 0 && test "$(wc -c <out)" = 1100025 && test ! -s err; then fine; else wrong "a long tag $arguments"; fi
+done
 # A run that is killed in the middle of a page leaves nothing behind, if files can be without names here.
 if python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' 2>/dev/null; then
   awk 'BEGIN { for (i = 0; i < 20000; i++) print "<p>paragraph" }' >alone/1.html

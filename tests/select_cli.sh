@@ -134,6 +134,10 @@ reports 'exclude each other'
 printf '\377\376<\0p\0>\0' >utf16.html
 check 1 '' --stream p utf16.html
 reports 'utf16.html'
+{ printf '<img src="data:' && head -c 1100000 /dev/zero | tr '\0' a && printf '"><p>'; } >wide.html
+check 1 '' --stream img wide.html
+reports 'wide.html: a tag of more than 1 MB is more than --stream keeps'
+check 0 '0-1100017\n' --print position img wide.html
 
 shared=${HPAR_SHARED:-$HPAR_SOURCE_DIR/../shared}
 if test -f "$shared/lolhtml/selector_matching.jsonl" && command -v python3 >/dev/null; then

@@ -331,10 +331,11 @@ static int run(request *r) {
 
 int hp_run_rewrite(int count, char **items) {
   hp_arguments arguments = {.command = &command, .count = count, .items = items};
-  request r = {.rewriting = {.command = &command,
-                             .options = {HPAR_REWRITE_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL},
-                             .backup_suffix = ".bak"},
-               .operands = calloc((size_t)count + 1, sizeof *r.operands)};
+  request r = {
+      .rewriting = {.command = &command,
+                    .options = {HPAR_REWRITE_OPTIONS_INIT, .mode = HPAR_MODE_SEQUENTIAL, .max_token = SIZE_MAX},
+                    .backup_suffix = ".bak"},
+      .operands = calloc((size_t)count + 1, sizeof *r.operands)};
   int code = r.operands && !hpar_rules_create(&r.rewriting.compiled) ? -1 : no_memory();
   for (int id; code < 0 && (id = hp_next_argument(&arguments)) != HP_ARGUMENTS_END;) code = take(&r, &arguments, id);
   if (code < 0) code = run(&r);

@@ -71,6 +71,10 @@ static int select_in(stream *s, const hpar_rules *rules, const char *path) {
   hpar_status finished = hpar_rewriter_finish(s->rewriter, NULL);
   errno = number;
   if (ferror(stdout)) return HP_EXIT_FAILED;
+  if (status == HPAR_LIMIT_MEMORY || finished == HPAR_LIMIT_MEMORY) {
+    hp_complain("%s: a tag of more than 1 MB is more than --stream keeps; leave it out", hp_shown_name(path));
+    return HP_EXIT_FAILED;
+  }
   if (status || finished) return hp_complain_status(path, status ? status : finished);
   if (!q->prints_count) return HP_EXIT_FINE;
   if (q->names_files) printf("%s: ", hp_shown_name(path));
