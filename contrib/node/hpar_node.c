@@ -147,7 +147,8 @@ struct rewriter {
   handler *handlers;
   void *unit; /* what the running handler received */
   int kind;
-  uint32_t count;  /* of rules */
+  uint32_t count; /* of rules */
+  size_t max_token;
   bool is_running; /* a call is not over: it runs, or a handler waits */
   bool is_freed;
   buffer output;
@@ -235,12 +236,13 @@ static hpar_status on_document_end(hpar_document_end *e, void *context) {
   return call(context, DOCUMENT_END, e, (hpar_string){NULL, 0}, false);
 }
 
-/* newRewriter(dispatch) */
+/* newRewriter(dispatch, bytes of a tag, comment or doctype) */
 static napi_value new_rewriter(napi_env env, napi_callback_info info) {
-  ARGUMENTS(1);
+  ARGUMENTS(2);
   rewriter *r = calloc(1, sizeof *r);
   if (!r) return throw_type(env, "out of memory");
   r->env = env;
+  r->max_token = read_number(env, given[1]);
   /* Weak, because the function holds the object that holds this rewriter. index.js keeps it. */
   if (napi_create_reference(env, given[0], 0, &r->dispatch) != napi_ok || hpar_rules_create(&r->rules)) {
     free_rewriter(env, r, NULL);
@@ -319,7 +321,8 @@ static napi_value leave(napi_env env, rewriter *r, hpar_status status) {
 static bool begin(napi_env env, rewriter *r) {
   if (r->stream) return true;
   if (r->is_freed) return throw_type(env, "the rewriter was freed") != NULL;
-  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .suspends = true};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8", .suspends = true,
+                                        .max_token = r->max_token};
   hpar_status status = hpar_rules_compile(r->rules);
   if (!status) status = hpar_rewriter_create(&r->stream);
   if (!status) status = hpar_rewriter_begin(r->stream, r->rules, &options, append, &r->output);

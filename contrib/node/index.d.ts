@@ -72,6 +72,8 @@ export interface DocumentHandlers {
 export interface HTMLRewriterOptions {
   /** Elements of Edge Side Includes (esi:*) have no content. */
   enableEsiTags?: boolean;
+  /** The most bytes of a tag, comment or doctype that the rewriter keeps; above it, write() rejects. Default: 1 MB. */
+  maxToken?: number;
 }
 
 export class HTMLRewriter {

@@ -295,7 +295,7 @@ class HTMLRewriter {
     this._calls = 0; // of handlers
     this._pending = null;
     this._callback = (kind, number, text, isLast) => this._dispatch(kind, number, text, isLast);
-    this._native = native.newRewriter(this._callback);
+    this._native = native.newRewriter(this._callback, (options && options.maxToken) || 0);
   }
 
   on(selector, handlers) {

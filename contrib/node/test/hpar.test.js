@@ -143,6 +143,22 @@ test('a NUL character in a name is refused', async () => {
     assert.throws(use, { name: 'TypeError', message: 'selector: a NUL character' });
 });
 
+test('a long tag needs maxToken', async () => {
+  const page = Buffer.from(`<img src="data:${'a'.repeat(2e6)}">`);
+  for (const maxToken of [undefined, 1e6, 3e6]) {
+    let length = 0;
+    const rewriter = new HTMLRewriter((chunk) => { length += chunk.length; }, { maxToken });
+    rewriter.on('img', { element(image) { image.setAttribute('a', ''); } });
+    if (maxToken === 3e6) {
+      await rewriter.write(page);
+      await rewriter.end();
+      assert.strictEqual(length, page.length + 5);
+    } else {
+      await assert.rejects(rewriter.write(page), /longer than .*max_token/);
+    }
+  }
+});
+
 test('other calls while a handler waits', async () => {
   let resolve;
   const output = [], rewriter = new HTMLRewriter((chunk) => output.push(...chunk));
