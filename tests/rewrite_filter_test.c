@@ -145,6 +145,22 @@ static const struct {
      "<x\xC3\xA8><i \xC3\xA8=\xC3\xA9>"},
     {NULL, {"b", REMOVE}, "<x\xE8><i \xE8=&eacute;>", "<x\xE8><i \xE8=&eacute;>", "<x\xE8><i \xE8=&eacute;>"},
     {NULL, {"b", REMOVE}, "<i \xC3\xA8=&eacute;>", "<i \xC3\xA8=&eacute;>", NULL},
+    /* the browser reads the page again if a meta declares an encoding */
+    {NULL,
+     {"img", REMOVE},
+     "<x\xC3\xA9><meta charset=latin1><svg></x\xC3\xA9><![CDATA[><img>]]>",
+     "<x\xC3\xA9><meta charset=latin1><svg></x\xC3\xA9><![CDATA[><img>]]>",
+     NULL},
+    {NULL,
+     {"img", REMOVE},
+     "<x\xC3\xA9><meta charset=utf-8>",
+     "<x\xC3\xA9><meta charset=utf-8>",
+     "<x\xC3\xA9><meta charset=utf-8>"},
+    {NULL,
+     {"img", REMOVE},
+     "<svg><![CDATA[\x89]]><a title=\"]]><img>\"></a></svg><meta charset=big5>",
+     "<svg><![CDATA[\x89]]><a title=\"]]><img>\"></a></svg><meta charset=big5>",
+     NULL},
 };
 
 static void check_row(const rule_row *rules, size_t count, const char *encoding, const char *input, const char *output,

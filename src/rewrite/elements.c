@@ -529,7 +529,7 @@ static void read_meta(hpar_rewriter *r) {
   named = hp_change_encoding(&hp_windows1252, named);
   if (named->kind == HP_ENCODING_ISO_2022_JP)
     hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "the page declares ISO-2022-JP: convert it to UTF-8");
-  hp_rewriter_use_encoding(r, named, true);
+  hp_rewriter_declare_encoding(r, named);
 }
 
 /* The element began earlier, so only edits of attributes remain. A tag that a rule would remove

@@ -347,7 +347,7 @@ typedef struct hp_rewriter_calls {
 typedef struct hp_input_encoding {
   const hp_encoding *used; /* NULL: unknown */
   bool is_certain;
-  uint8_t undeclared;  /* of tokens.c: what names and values have, while `used` is NULL */
+  uint8_t undeclared;  /* of tokens.c: what the confirmer has read, while `used` is NULL */
   hp_decoder *decoder; /* of UTF-16 */
 } hp_input_encoding;
 
@@ -500,6 +500,9 @@ static inline void hp_rewriter_set_captures(hpar_rewriter *r) {
   r->scanner.captures.comments = r->running.comments != 0;
   r->scanner.captures.doctypes = r->running.doctypes || r->outline.builder.mode == HP_INITIAL;
 }
+/* A meta element declares the encoding: a browser reads the page again. The confirmer refuses the
+ * page if what it has read means something else then. */
+void hp_rewriter_declare_encoding(hpar_rewriter *rewriter, const hp_encoding *encoding);
 /* Ends the input. */
 void hp_rewriter_end(hpar_rewriter *rewriter);
 /* Ends the current text at a position. */

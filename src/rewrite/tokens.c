@@ -249,6 +249,15 @@ static void deliver_parts(hpar_rewriter *r, const char *to) {
   if (position > r->text.start) hp_rewriter_deliver_text(r, position, false);
 }
 
+/* What the confirmer has read of a page that has declared no encoding so far: names and values in
+ * UTF-8 or not, their references, and a section whose end depends on the encoding. */
+enum { HAS_UTF8 = 1, HAS_OTHER = 2, HAS_REPLACED = 4, HAS_SECTION = 8 };
+
+static void confirm_section(hpar_rewriter *r, const char *from, const char *to) {
+  if (!r->encoding.used && r->running.confirms && !hp_is_ascii(from, (size_t)(to - from)))
+    r->encoding.undeclared |= HAS_SECTION;
+}
+
 /* Returns false if the scanner needs more input to continue. */
 static bool take_text(hpar_rewriter *r) {
   const char *from = r->scanner.event.from, *to = r->scanner.event.to;
@@ -261,6 +270,7 @@ static bool take_text(hpar_rewriter *r) {
     return false;
   }
   begin_text(r, hp_scanner_position(&r->scanner, from));
+  if (hp_scanner_is_in_section(&r->scanner)) confirm_section(r, from, to);
   const char *stop = is_settled(r) ? to : classify(r, from, to);
   if (stop < to) r->scanner.at = stop;
   if (r->running.texts) {
@@ -376,20 +386,31 @@ static size_t count_high(const char *at, size_t length) {
   return count;
 }
 
+static _Noreturn void refuse_undeclared(hpar_rewriter *r) {
+  hp_edits_mark(&r->edits, r->scanner.token_start); /* the output ends before the tag */
+  hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "`filter` must know the encoding to compare names of this page");
+}
+
 /* Takes bytes into account that mean this text in a page that has declared no encoding. The page is
  * UTF-8 or windows-1252, and in both, names and values are equal if their bytes are. But the
  * confirmer must know the encoding to compare UTF-8 with other bytes, or with references. */
 static __attribute__((noinline, cold)) void note_undeclared(hpar_rewriter *r, const char *bytes, size_t length,
                                                             hp_name text) {
-  enum { UTF8 = 1, OTHER = 2, REPLACED = 4 };
   const size_t high = count_high(bytes, length);
   if (hp_scan()->invalid_utf8(bytes, bytes + length) < bytes + length)
-    r->encoding.undeclared |= OTHER;
+    r->encoding.undeclared |= HAS_OTHER;
   else
-    r->encoding.undeclared |= (high ? UTF8 : 0) | (count_high(text.bytes, text.length) > high ? REPLACED : 0);
-  if (!(r->encoding.undeclared & UTF8) || r->encoding.undeclared == UTF8) return;
-  hp_edits_mark(&r->edits, r->scanner.token_start); /* the output ends before the tag */
-  hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, "`filter` must know the encoding to compare names of this page");
+    r->encoding.undeclared |= (high ? HAS_UTF8 : 0) | (count_high(text.bytes, text.length) > high ? HAS_REPLACED : 0);
+  if (r->encoding.undeclared & HAS_UTF8 && r->encoding.undeclared & (HAS_OTHER | HAS_REPLACED)) refuse_undeclared(r);
+}
+
+void hp_rewriter_declare_encoding(hpar_rewriter *r, const hp_encoding *encoding) {
+  uint8_t same = HAS_REPLACED;
+  if (encoding->kind == HP_ENCODING_UTF8) same |= HAS_UTF8;
+  if (encoding == &hp_windows1252) same |= HAS_OTHER;
+  if (!hp_encoding_has_bracket_trails(encoding)) same |= HAS_SECTION;
+  if (r->encoding.undeclared & ~same) refuse_undeclared(r);
+  hp_rewriter_use_encoding(r, encoding, true);
 }
 
 static inline void confirm_bytes(hpar_rewriter *r, const char *bytes, size_t length, hp_name text) {
