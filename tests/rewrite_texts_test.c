@@ -22,9 +22,11 @@ static hpar_status collect(const char *bytes, size_t length, void *context) {
   return HPAR_OK;
 }
 
+static const char *page_encoding; /* of `run` and list_elements */
+
 /* Feeds the page in pieces of `step` bytes. */
 static void run(const hpar_rules *rules, size_t max_text, const char *page, size_t step, buffer *out) {
-  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .max_text = max_text};
+  const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = page_encoding, .max_text = max_text};
   hpar_rewriter *rewriter;
   size_t length = strlen(page);
   buffer_clear(out);
@@ -180,13 +182,14 @@ static void white_references(void) {
 
 /* Appends the element names of the parsed page, with their depths. */
 static void list_elements(const buffer *page, buffer *to) {
+  const hpar_options options = {HPAR_OPTIONS_INIT, .encoding = page_encoding};
   hpar_parser *parser;
   hpar_document *document;
   buffer_clear(to);
   buffer_byte(to, ' ');
   CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
   CHECK_EQ(hpar_document_create(&document), HPAR_OK);
-  CHECK_EQ(hpar_parse(parser, NULL, page->bytes ? page->bytes : "", page->length, document, NULL), HPAR_OK);
+  CHECK_EQ(hpar_parse(parser, &options, page->bytes ? page->bytes : "", page->length, document, NULL), HPAR_OK);
   unsigned depth = 0;
   for (hpar_node at = hpar_document_root(document), next; at; at = next) {
     if (hpar_node_kind(document, at) == HPAR_NODE_ELEMENT) {
@@ -332,6 +335,40 @@ static void pieces_of_texts(void) {
   buffer_free(&page);
 }
 
+static const char *const wide_encodings[] = {"shift_jis", "gb18030", "big5", NULL};
+
+/* In a CDATA section, a lead takes a bracket along: not that of the end behind an edit. */
+static void leads_in_sections(void) {
+  static char content[] = "s";
+  static const char *const pages[] = {
+      "<svg><![CDATA[\x89X]]><a title=\"]]><img>\"></a>", "<svg><![CDATA[\x89X\x89]]><img>]]>",
+      "<svg><![CDATA[a\x89X]]><a title=\"]]><img>\"></a>", "<svg><![CDATA[\x89\x89X]X]\x89X><img>]]>"};
+  static const hpar_action find = {.kind = HPAR_ACTION_FIND, .unit = HPAR_UNIT_TEXT, .value = {"X", 1}};
+  static const hpar_action append = {.kind = HPAR_ACTION_APPEND, .value = {"<b>", 3}, .format = HPAR_CONTENT_HTML};
+  const hpar_rule rules[] = {{HPAR_RULE_INIT, .actions = &find, .action_count = 1},
+                             {HPAR_RULE_INIT, .text = edit_piece, .context = content},
+                             {HPAR_RULE_INIT, .selector = "svg", .actions = &append, .action_count = 1}};
+  buffer page = {0}, out = {0}, found = {0};
+  for (size_t i = 0; (page_encoding = wide_encodings[i]); i++) {
+    for (size_t k = 0; k < sizeof pages / sizeof *pages; k++)
+      for (size_t n = 0; n < 40; n++) {
+        buffer_clear(&page);
+        buffer_text(&page, pages[k]);
+        check_elements(&rules[n % 2], n / 2, &page);
+      }
+    hpar_rules *compiled = rewriting_compile(&rules[2]);
+    for (size_t step = 1; step < 20; step++) {
+      run(compiled, 0, "<svg><![CDATA[\x89", step, &out);
+      list_elements(&out, &found);
+      CHECK_STRING(found.bytes, " 1html 2head 2body 3svg 3b ");
+    }
+    hpar_rules_destroy(compiled);
+  }
+  buffer_free(&page);
+  buffer_free(&out);
+  buffer_free(&found);
+}
+
 /* Generated texts, most of them in pieces. Formatting elements are missing: text opens them. */
 static void generated_texts(void) {
   enum { COUNT = 3000 };
@@ -358,7 +395,11 @@ static void generated_texts(void) {
       rule.text = edit_piece, rule.context = RANDOM_OF(&random, contents);
     buffer_clear(&page);
     buffer_text(&page, RANDOM_OF(&random, begins));
-    for (size_t count = 1 + random_below(&random, 25); count; count--) buffer_text(&page, RANDOM_OF(&random, parts));
+    page_encoding = RANDOM_OF(&random, wide_encodings);
+    for (size_t count = 1 + random_below(&random, 25); count; count--) {
+      buffer_text(&page, RANDOM_OF(&random, parts));
+      if (page_encoding && random_chance(&random, 20)) buffer_byte(&page, '\x89');
+    }
     if (random_chance(&random, 50)) buffer_text(&page, "</script><img title=\"</script><x>\">");
     check_elements(&rule, random_below(&random, 25), &page);
   }
@@ -374,6 +415,7 @@ int main(void) {
   ends_of_raw_text();
   finds_in_long_texts();
   pieces_of_texts();
+  leads_in_sections();
   generated_texts();
   return check_report();
 }

@@ -686,7 +686,7 @@ void hp_rewriter_scan(hpar_rewriter *r) {
 /* Returns what keeps content at the end of the input out of what is open there; NULL: nothing. */
 static const char *find_closer(const hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
-  if (hp_scanner_is_in_section(s)) return "]]>";
+  if (hp_scanner_is_in_section(s)) return s->lead && hp_encoding_takes_bracket(s->wide, s->lead) ? "]]]>" : "]]>";
   if (s->comment.closer || s->content != HP_TEXT_STATE_DATA || hp_scanner_is_in_tag(s)) return s->comment.closer;
   /* "</" is text here, unless it is a removed comment's, or a rule may have removed it. */
   const bool is_text =

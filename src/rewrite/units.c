@@ -319,11 +319,20 @@ static bool finds_move_end(hpar_rewriter *r, const hp_text_piece *t) {
   return !t->is_last && (after.at < after.end || (after.script && before.dashes != after.dashes));
 }
 
-/* Keeps brackets before `position` in a CDATA section apart from what follows: the section ends and
- * begins again, which is no character. */
-static void separate_section(hpar_rewriter *r, uint64_t position) {
+/* Ends the CDATA section behind a text that may end with the lead of two bytes. A bracket goes to
+ * the lead if they have a character. */
+static void end_section(hpar_rewriter *r, uint64_t position, unsigned char lead) {
+  if (lead && hp_encoding_takes_bracket(r->scanner.wide, lead)) insert_literal(r, position, "]");
+  insert_literal(r, position, section_end);
+}
+
+/* Keeps brackets or a lead before `position` in a CDATA section apart from what follows: the
+ * section ends and begins again, which is no character. */
+static void separate_section(hpar_rewriter *r, uint64_t position, unsigned char lead) {
   const bool follows = position > r->text.start ? hp_rewriter_at(r, position)[-1] == ']' : r->text.state.dashes > 0;
-  if (follows) insert_literal(r, position, "]]><![CDATA[");
+  if (!follows && !lead) return;
+  end_section(r, position, lead);
+  insert_literal(r, position, section_begin);
 }
 
 /* Changes the places of the finds. Markers stay as they are. */
@@ -333,7 +342,7 @@ static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_tex
   if (u->find_count && !is_data && !r->text.is_escaped && finds_move_end(r, t)) return;
   const uint64_t end = t->offset + t->raw.length;
   uint64_t kept = t->offset;
-  hp_scanner s = hp_rewriter_scan_piece(r, t->raw.bytes, t->raw.length);
+  hp_scanner s = hp_rewriter_scan_piece(r, t->raw.bytes, t->raw.length), passed = s;
   bool is_in_section = t->in_section, has_marker = u->find_count && is_data && find_next_marker(&s);
   for (uint32_t i = 0; i < u->find_count; i++) {
     const hp_find *f = &u->finds[i];
@@ -343,8 +352,10 @@ static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_tex
       for (; has_marker && s.event.to <= from; has_marker = find_next_marker(&s))
         is_in_section = hp_scanner_is_in_section(&s);
       if (has_marker && to > s.event.from) continue;
+      passed.end = from;
+      if (is_in_section) pass_piece(&passed);
       if (is_in_section)
-        separate_section(r, f->from);
+        separate_section(r, f->from, passed.lead);
       else if (!f->length || *text.data != '<')
         hp_rewriter_separate_text(r, f->from);
     } else if (r->text.is_escaped) {
@@ -359,14 +370,14 @@ static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_tex
 }
 
 /* Inserts a callback's content between the bytes of a text in the data state. */
-static void insert_apart(hpar_rewriter *r, uint64_t position, const hp_bytes *content, bool in_section) {
+static void insert_apart(hpar_rewriter *r, uint64_t position, const hp_bytes *content, hp_piece_state state) {
   if (!content->length) return;
-  if (in_section)
-    insert_literal(r, position, section_end);
+  if (state.in_section)
+    end_section(r, position, state.lead);
   else if (*content->data != '<')
     hp_rewriter_separate_text(r, position);
   hp_rewriter_insert(r, position, content);
-  if (in_section) insert_literal(r, position, section_begin);
+  if (state.in_section) insert_literal(r, position, section_begin);
 }
 
 /* Replaces a piece in the data state. The ends of CDATA sections stay, as far as they have a
@@ -376,9 +387,9 @@ static void replace_data(hpar_rewriter *r, const hp_text_piece *t, bool ends_in_
   const hp_bytes *first = t->before.length ? &t->before : t->replacement.length ? &t->replacement : &t->after;
   const bool closes = t->in_section && (first->length || !ends_in_section);
   if (closes)
-    insert_literal(r, t->offset, section_end);
+    end_section(r, t->offset, r->text.state.lead);
   else if (t->in_section)
-    separate_section(r, t->offset);
+    separate_section(r, t->offset, r->text.state.lead);
   else if (!first->length || *first->data != '<')
     hp_rewriter_separate_text(r, t->offset);
   hp_rewriter_insert(r, t->offset, &t->before);
@@ -415,7 +426,7 @@ static void apply_text(hpar_rewriter *r, hp_text_piece *t, hp_piece_state after)
     return;
   }
   if (is_data)
-    insert_apart(r, t->offset, &t->before, t->in_section);
+    insert_apart(r, t->offset, &t->before, r->text.state);
   else
     hp_rewriter_insert(r, t->offset, &t->before);
   if (t->is_removed) {
@@ -425,7 +436,7 @@ static void apply_text(hpar_rewriter *r, hp_text_piece *t, hp_piece_state after)
     apply_finds(r, t);
   }
   if (is_data)
-    insert_apart(r, end, &t->after, after.in_section);
+    insert_apart(r, end, &t->after, after);
   else
     hp_rewriter_insert(r, end, &t->after);
   const bool is_edited = t->is_removed || t->before.length || t->after.length;
