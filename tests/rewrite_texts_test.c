@@ -369,6 +369,45 @@ static void leads_in_sections(void) {
   buffer_free(&found);
 }
 
+/* "</" at the end of the input is text, and stays text with content behind it. */
+static void solidus_at_end(void) {
+  static char content[] = "i>";
+  static const hpar_action find = {
+      .kind = HPAR_ACTION_FIND, .unit = HPAR_UNIT_TEXT, .value = {"Z", 1}, .replacement = {"z", 1}};
+  static const hpar_action append = {.kind = HPAR_ACTION_APPEND, .value = {"b>", 2}, .format = HPAR_CONTENT_HTML};
+  const hpar_rule rules[] = {{HPAR_RULE_INIT, .selector = "p", .actions = &append, .action_count = 1},
+                             {HPAR_RULE_INIT, .actions = &find, .action_count = 1},
+                             {HPAR_RULE_INIT, .text = edit_piece, .context = content}};
+  static const struct {
+    int rule;
+    const char *page, *output;
+  } rows[] = {{0, "<p>Za</", "<p>Za</>&lt;/b>"},
+              {1, "<p>Za</", "<p>za</>&lt;/b>"},
+              {1, "<p>a</Z", "<p>ab></Z"},
+              {2, "<p>X</", "<p>b>"},
+              {2, "<p>Y</", "<p>i&gt;b>"},
+              {2, "<p>Z</", "<p>i&gt;Z</>&lt;/i&gt;b>"},
+              {2, "<p>Z<i>a</", "<p>i&gt;Zi&gt;<i>a</>&lt;/b>"}};
+  buffer out = {0};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    hpar_rules *compiled;
+    CHECK_EQ(hpar_rules_create(&compiled), HPAR_OK);
+    CHECK_EQ(hpar_rules_add(compiled, &rules[0], NULL), HPAR_OK);
+    if (rows[i].rule) CHECK_EQ(hpar_rules_add(compiled, &rules[rows[i].rule], NULL), HPAR_OK);
+    CHECK_EQ(hpar_rules_compile(compiled), HPAR_OK);
+    for (size_t step = 1; step <= strlen(rows[i].page); step++) {
+      run(compiled, 0, rows[i].page, step, &out);
+      CHECK_STRING(out.bytes, rows[i].output);
+    }
+    for (size_t max_text = 1; rows[i].rule < 2 && max_text < 5; max_text++) {
+      run(compiled, max_text, rows[i].page, 1, &out);
+      CHECK_STRING(out.bytes, rows[i].output);
+    }
+    hpar_rules_destroy(compiled);
+  }
+  buffer_free(&out);
+}
+
 /* Generated texts, most of them in pieces. Formatting elements are missing: text opens them. */
 static void generated_texts(void) {
   enum { COUNT = 3000 };
@@ -416,6 +455,7 @@ int main(void) {
   finds_in_long_texts();
   pieces_of_texts();
   leads_in_sections();
+  solidus_at_end();
   generated_texts();
   return check_report();
 }

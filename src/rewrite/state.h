@@ -323,6 +323,7 @@ typedef struct hp_current_text {
   hp_text_state content; /* the scanner's content at the start of the text */
   bool is_open, is_first, after_cr;
   bool is_escaped;      /* raw text that loses its tags: its special characters become references */
+  uint8_t changed_end;  /* bits of the last two bytes that are delivered: edits have changed them */
   uint8_t place;        /* hp_text_place, while rules edit the text */
   bool seen[4];         /* hp_outline_text */
   hp_piece_state state; /* at `start` */
@@ -505,6 +506,10 @@ static inline void hp_rewriter_set_captures(hpar_rewriter *r) {
 void hp_rewriter_declare_encoding(hpar_rewriter *rewriter, const hp_encoding *encoding);
 /* Ends the input. */
 void hp_rewriter_end(hpar_rewriter *rewriter);
+/* Returns true for the end of an input that ends with "</", which is text there. What follows it
+ * makes a tag or a comment of it, unless hp_solidus_closer is between: "</>" is no token. */
+bool hp_rewriter_is_after_solidus(const hpar_rewriter *rewriter, uint64_t position);
+extern const char hp_solidus_closer[];
 /* Ends the current text at a position. */
 void hp_rewriter_end_text(hpar_rewriter *rewriter, uint64_t position);
 /* Ends the part of the current text before the token, if there is one. Pieces of it may already be

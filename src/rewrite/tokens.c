@@ -142,6 +142,7 @@ static void begin_text(hpar_rewriter *r, uint64_t position) {
   r->text.content = r->scanner.content;
   r->text.state = (hp_piece_state){0};
   r->text.after_cr = false;
+  r->text.changed_end = 0;
   memset(r->text.seen, 0, sizeof r->text.seen);
 }
 
@@ -683,15 +684,22 @@ void hp_rewriter_scan(hpar_rewriter *r) {
   }
 }
 
+const char hp_solidus_closer[] = ">&lt;/";
+
+bool hp_rewriter_is_after_solidus(const hpar_rewriter *r, uint64_t position) {
+  const hp_scanner *s = &r->scanner;
+  if (!s->last || position != hp_scanner_position(s, s->end)) return false;
+  return s->end - s->begin >= 2 && !memcmp(s->end - 2, "</", 2);
+}
+
 /* Returns what keeps content at the end of the input out of what is open there; NULL: nothing. */
 static const char *find_closer(const hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
   if (hp_scanner_is_in_section(s)) return s->lead && hp_encoding_takes_bracket(s->wide, s->lead) ? "]]]>" : "]]>";
   if (s->comment.closer || s->content != HP_TEXT_STATE_DATA || hp_scanner_is_in_tag(s)) return s->comment.closer;
-  /* "</" is text here, unless it is a removed comment's, or a rule may have removed it. */
-  const bool is_text =
-      r->token.end < hp_scanner_position(s, s->end) && !r->running.texts && (!r->text.is_open || r->text.is_first);
-  return is_text && s->end - s->begin >= 2 && !memcmp(s->end - 2, "</", 2) ? ">&lt;/" : NULL;
+  /* "</" is text here, unless it is a removed comment's */
+  const uint64_t end = hp_scanner_position(s, s->end);
+  return r->token.end < end && hp_rewriter_is_after_solidus(r, end) ? hp_solidus_closer : NULL;
 }
 
 void hp_rewriter_end(hpar_rewriter *r) {
@@ -699,7 +707,9 @@ void hp_rewriter_end(hpar_rewriter *r) {
   const char *closer = r->edits.mute_depth ? NULL : find_closer(r);
   uint64_t end = hp_scanner_position(s, s->end);
   if (hp_scanner_is_in_tag(s) && hp_scanner_retained(s) <= s->token_start) end = s->token_start;
+  const bool had_text = r->text.is_open;
   hp_rewriter_end_text(r, end);
+  if (closer == hp_solidus_closer && had_text && r->text.changed_end) closer = NULL;
   r->token.closer = closer;
   r->token.start = r->token.end = end;
   r->token.at_end = true;

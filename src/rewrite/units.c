@@ -369,13 +369,21 @@ static __attribute__((noinline)) void apply_finds(hpar_rewriter *r, const hp_tex
   if (r->text.is_escaped) hp_rewriter_escape_raw_text(r, kept, end, r->text.content);
 }
 
+/* Keeps "<", or "</" at the end of the input, apart from what follows. */
+static void separate_data(hpar_rewriter *r, uint64_t position, const hp_bytes *content) {
+  if (content->length && !r->text.changed_end && hp_rewriter_is_after_solidus(r, position))
+    insert_literal(r, position, hp_solidus_closer);
+  else if (!content->length || *content->data != '<')
+    hp_rewriter_separate_text(r, position);
+}
+
 /* Inserts a callback's content between the bytes of a text in the data state. */
 static void insert_apart(hpar_rewriter *r, uint64_t position, const hp_bytes *content, hp_piece_state state) {
   if (!content->length) return;
   if (state.in_section)
     end_section(r, position, state.lead);
-  else if (*content->data != '<')
-    hp_rewriter_separate_text(r, position);
+  else
+    separate_data(r, position, content);
   hp_rewriter_insert(r, position, content);
   if (state.in_section) insert_literal(r, position, section_begin);
 }
@@ -390,8 +398,8 @@ static void replace_data(hpar_rewriter *r, const hp_text_piece *t, bool ends_in_
     end_section(r, t->offset, r->text.state.lead);
   else if (t->in_section)
     separate_section(r, t->offset, r->text.state.lead);
-  else if (!first->length || *first->data != '<')
-    hp_rewriter_separate_text(r, t->offset);
+  else
+    separate_data(r, t->offset, first);
   hp_rewriter_insert(r, t->offset, &t->before);
   hp_rewriter_insert(r, t->offset, &t->replacement);
   hp_rewriter_drop(r, t->offset, end);
@@ -418,8 +426,20 @@ static void restore_script(hpar_rewriter *r, const hp_text_piece *t, hp_piece_st
   if (wanted.script) hp_rewriter_insert_text(r, t->offset + t->raw.length, "--", wanted.dashes);
 }
 
+/* Notes which of the last two bytes of the text so far the edits change. */
+static void note_end(hpar_rewriter *r, const hp_text_piece *t) {
+  const hp_units *u = r->units;
+  const size_t length = t->raw.length;
+  const bool has_find = u->find_count && u->finds[u->find_count - 1].to + 2 > t->offset + length;
+  const uint8_t changed = t->is_removed || has_find ? 3 : 0;
+  if (length >= 2) r->text.changed_end = changed;
+  if (length == 1)
+    r->text.changed_end = t->before.length ? 3 : (uint8_t)(2 * (r->text.changed_end & 1) + (changed & 1));
+}
+
 static void apply_text(hpar_rewriter *r, hp_text_piece *t, hp_piece_state after) {
   const uint64_t end = t->offset + t->raw.length;
+  note_end(r, t);
   const bool is_data = t->kind == HPAR_TEXT_DATA, is_whole = t->is_first && t->is_last;
   if (t->is_removed && is_data) {
     replace_data(r, t, after.in_section);
@@ -521,6 +541,7 @@ void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   }
   const hp_piece_state after = state_after(r, t);
   apply_text(r, t, after);
+  if (t->after.length || (!t->raw.length && (t->before.length || t->replacement.length))) r->text.changed_end = 3;
   end_piece(r, end, after);
 }
 
