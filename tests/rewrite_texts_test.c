@@ -369,6 +369,40 @@ static void leads_in_sections(void) {
   buffer_free(&found);
 }
 
+/* FIND finds characters, not bytes of them, in any encoding. */
+static void finds_of_characters(void) {
+  static const struct {
+    const char *encoding, *wanted, *page, *output;
+  } rows[] = {{"shift_jis", "A", "<p>\x83\x41 A<!--\x83\x41 A--><title>\x83\x41 A</title>",
+               "<p>\x83\x41 z<!--\x83\x41 z--><title>\x83\x41 z</title>"},
+              {"shift_jis", "A", "<p>\xB1\x41&#65;\x83\x83\x41", "<p>\xB1zz\x83\x83z"},
+              {"shift_jis", "\xE3\x82\xA2", "<p>\x83\x83\x41\x83\x41", "<p>\x83\x83\x41z"},
+              {"shift_jis", "&", "<svg><![CDATA[\x83]]>&amp;]]>&amp;", "<svg><![CDATA[\x83]]>zamp;]]>z"},
+              {"gb18030", "1", "<p>\x81\x31\x81\x31 1\x81\x31", "<p>\x81\x31\x81\x31 z\x81z"},
+              {"big5", "a", "<p>\xA4\x61 a\xA4", "<p>\xA4\x61 z\xA4"},
+              {"euc-kr", "a", "<p>\x81\x61 a\x81\x3F\x61", "<p>\x81\x61 z\x81\x3Fz"},
+              {"euc-jp", "\xE3\x81\x84", "<p>\xA1\xA4\xA4\xA4\x8F\xA4\xA4\xA4\xA4\xA4\x61",
+               "<p>\xA1\xA4z\x8F\xA4\xA4z\xA4\x61"}};
+  buffer out = {0};
+  for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+    const hpar_action find = {.kind = HPAR_ACTION_FIND,
+                              .unit = HPAR_UNIT_TEXT,
+                              .name = "all",
+                              .value = {rows[i / 2].wanted, strlen(rows[i / 2].wanted)},
+                              .replacement = {"z", 1}};
+    const hpar_rule rule = {HPAR_RULE_INIT, .actions = &find, .action_count = 1, .across_tags = i % 2};
+    hpar_rules *rules = rewriting_compile(&rule);
+    page_encoding = rows[i / 2].encoding;
+    for (size_t step = 1; step <= strlen(rows[i / 2].page); step++) {
+      run(rules, 0, rows[i / 2].page, step, &out);
+      CHECK_STRING(out.bytes, rows[i / 2].output);
+    }
+    hpar_rules_destroy(rules);
+  }
+  page_encoding = NULL;
+  buffer_free(&out);
+}
+
 /* "</" at the end of the input is text, and stays text with content behind it. */
 static void solidus_at_end(void) {
   static char content[] = "i>";
@@ -455,6 +489,7 @@ int main(void) {
   finds_in_long_texts();
   pieces_of_texts();
   leads_in_sections();
+  finds_of_characters();
   solidus_at_end();
   generated_texts();
   return check_report();

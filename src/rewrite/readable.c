@@ -31,6 +31,19 @@ unsigned hp_find_places(const char *list) {
 
 /*** the text ***/
 
+const char *hp_find_whole(const hpar_rewriter *r, const char **whole, const char *at, const char *end,
+                          hpar_string wanted) {
+  while ((at = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length)) && hp_rewriter_has_codes(r)) {
+    while (*whole < at) {
+      const size_t length = hp_encoding_length_at(hp_rewriter_encoding(r), *whole, end);
+      *whole += length ? length : 1;
+    }
+    if (*whole == at) break;
+    at = *whole;
+  }
+  return at;
+}
+
 typedef struct writer {
   hpar_rewriter *rewriter;
   hp_readable *to;
@@ -79,6 +92,8 @@ static bool begins(const char *at, const char *end, const char *marker) {
 static void write_text(writer *w, const char *end, bool has_references, bool has_sections, bool in_section) {
   static const char open[] = "<![CDATA[", close[] = "]]>";
   hp_readable *text = w->to;
+  const hp_encoding *encoding = hp_rewriter_encoding(w->rewriter);
+  const bool has_codes = hp_rewriter_has_codes(w->rewriter);
   for (const char *at = w->from; at < end;) {
     if (*at == '&' && has_references && !in_section) {
       at = put_reference(w, at, end);
@@ -94,7 +109,8 @@ static void write_text(writer *w, const char *end, bool has_references, bool has
       text->shifts[text->count - 1].closes = !in_section;
       at += length;
     } else {
-      w->bytes[text->length++] = *at++;
+      size_t length = has_codes ? hp_encoding_length_at(encoding, at, end) : 1;
+      for (length += !length; length; length--) w->bytes[text->length++] = *at++;
     }
   }
 }
@@ -345,11 +361,10 @@ bool hp_find_in_run(hpar_rewriter *r, const hp_rule *rule, const hpar_action *a,
       run->end = end;
       return false;
     }
-    const char *text = r->units->run_text.data, *stop = text + r->units->run_text.length;
+    const char *text = r->units->run_text.data, *stop = text + r->units->run_text.length, *whole = text;
     uint32_t part = UINT32_MAX;
     hp_readable readable;
-    for (const char *at = text; (at = memmem(at, (size_t)(stop - at), wanted.bytes, wanted.length));
-         at += wanted.length)
+    for (const char *at = text; (at = hp_find_whole(r, &whole, at, stop, wanted)); at += wanted.length)
       add_places(r, run, (uint32_t)(at - text), (uint32_t)(at - text + (ptrdiff_t)wanted.length), &part, &readable);
   }
   hp_units_begin_finds(r);

@@ -22,6 +22,10 @@ typedef struct hp_readable {
   bool in_section; /* there */
 } hp_readable;
 
+/* Returns the first place of the text from `at` on that begins with a character; NULL: none.
+ * `*whole` is where one begins, up to `at`; the first time, the begin of the text. */
+const char *hp_find_whole(const hpar_rewriter *rewriter, const char **whole, const char *at, const char *end,
+                          hpar_string wanted);
 void hp_readable_open(hp_readable *text, hpar_rewriter *rewriter, const hp_text_piece *piece);
 /* Replaces [from, to), unless an earlier action has edited it, or it is a part of a reference. The
  * places of all calls ascend. */

@@ -480,6 +480,12 @@ const hp_encoding *hp_rewriter_encoding(const hpar_rewriter *rewriter);
 static inline const hp_encoding *hp_rewriter_target(const hpar_rewriter *r) {
   return r->encoding.is_certain ? r->encoding.used : NULL;
 }
+/* Returns true if the encoding has characters of two or more bytes, and is not UTF-8. Their last
+ * bytes may be ASCII, or begin a character at another place. */
+static inline bool hp_rewriter_has_codes(const hpar_rewriter *r) {
+  const hp_encoding_kind kind = hp_rewriter_encoding(r)->kind;
+  return kind != HP_ENCODING_UTF8 && kind != HP_ENCODING_SINGLE_BYTE && kind != HP_ENCODING_X_USER_DEFINED;
+}
 /* Sets the encoding of the input that follows; NULL: unknown. */
 static inline void hp_rewriter_use_encoding(hpar_rewriter *r, const hp_encoding *encoding, bool is_certain) {
   r->encoding.used = encoding;

@@ -12,22 +12,6 @@
 
 /*** texts ***/
 
-/* Returns the end of the whole characters before `to`, in an encoding with two or more bytes for
- * each. Each byte above 80 then begins a character, or one by itself. */
-static const char *whole_codes(const hp_encoding *e, const char *from, const char *to) {
-  for (const char *p = from; p < to;) {
-    ptrdiff_t length = hp_encoding_is_lead(e, (unsigned char)*p) ? 2 : 1;
-    if (to - p < length) return p;
-    const unsigned char second = length == 2 ? (unsigned char)p[1] : 0;
-    if (e->kind == HP_ENCODING_EUC_JP && *p == '\x8F' && second >= 0x80) length = 3;
-    if (length == 2 && second < 0x40) length = e->kind == HP_ENCODING_GB18030 && hp_ascii_is_digit(p[1]) ? 4 : 1;
-    if (length == 4 && to - p > 2 && (unsigned char)p[2] < 0x81) length = 1;
-    if (to - p < length) return p;
-    p += length;
-  }
-  return to;
-}
-
 /* Returns the end of the whole characters and references before `to`. */
 static const char *whole_upto(const hpar_rewriter *r, const char *from, const char *to) {
   enum { MAX_REFERENCE = 40 };
@@ -38,8 +22,11 @@ static const char *whole_upto(const hpar_rewriter *r, const char *from, const ch
       unsigned char lead = (unsigned char)p[-1];
       if (to - p < (lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1)) to = p - 1;
     }
-  } else if (hp_rewriter_encoding(r)->kind != HP_ENCODING_SINGLE_BYTE) {
-    to = whole_codes(hp_rewriter_encoding(r), from, to);
+  } else if (hp_rewriter_has_codes(r)) {
+    const char *p = from;
+    for (size_t length; p < to && (length = hp_encoding_length_at(hp_rewriter_encoding(r), p, to)); p += length)
+      continue;
+    to = p;
   }
   for (const char *p = to; p > from && to - p < MAX_REFERENCE; p--) {
     if (p[-1] == '&') return p - 1;

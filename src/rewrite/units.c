@@ -129,9 +129,9 @@ static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hp_rule *ru
   if (rule->given.across_tags && hp_find_in_run(r, rule, a, wanted)) return;
   hp_readable text;
   hp_readable_open(&text, r, t);
-  const char *at = text.bytes, *end = at + text.length;
+  const char *at = text.bytes, *end = at + text.length, *whole = at;
   hp_units_begin_finds(r);
-  while ((at = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length))) {
+  while ((at = hp_find_whole(r, &whole, at, end, wanted))) {
     const size_t from = (size_t)(at - text.bytes);
     hp_readable_replace(&text, r, from, from + wanted.length, a->replacement, a->format);
     at += wanted.length;
@@ -192,8 +192,8 @@ static hpar_status count_finds(void *argument) {
   if (!wanted.bytes) return HPAR_OK;
   hp_readable text;
   hp_readable_open(&text, c->text->rewriter, c->text);
-  const char *at = text.bytes, *end = at + text.length;
-  for (; (at = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length)); c->count++) at += wanted.length;
+  const char *at = text.bytes, *end = at + text.length, *whole = at;
+  for (; (at = hp_find_whole(c->text->rewriter, &whole, at, end, wanted)); c->count++) at += wanted.length;
   return HPAR_OK;
 }
 
@@ -667,11 +667,11 @@ static void find_in_comment(hp_comment *c, const hpar_action *a) {
   if (!wanted.bytes) return;
   const char *at = c->is_changed ? c->text.data : c->data.bytes,
              *end = at + (c->is_changed ? c->text.length : c->data.length);
-  const char *found = at < end ? memmem(at, (size_t)(end - at), wanted.bytes, wanted.length) : NULL;
+  const char *whole = at, *found = at < end ? hp_find_whole(r, &whole, at, end, wanted) : NULL;
   hp_bytes *made = &r->units->find_text;
   if (!found) return;
   made->length = 0;
-  for (; found; found = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length)) {
+  for (; found; found = hp_find_whole(r, &whole, at, end, wanted)) {
     hp_bytes_append(made, at, (size_t)(found - at), &r->unwind);
     if (!hp_encode(made, a->replacement.bytes, a->replacement.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
       return;

@@ -125,6 +125,24 @@ bool hp_encoding_takes_bracket(const hp_encoding *e, unsigned char lead) {
   return e->kind != HP_ENCODING_SHIFT_JIS || !memchr(empty, lead, sizeof empty - 1);
 }
 
+size_t hp_encoding_length_at(const hp_encoding *e, const char *at, const char *end) {
+  const size_t left = (size_t)(end - at);
+  if (!hp_encoding_is_lead(e, (unsigned char)*at)) return 1;
+  if (left < 2) return 0;
+  const unsigned char second = (unsigned char)at[1];
+  if (e->kind == HP_ENCODING_EUC_JP && *at == '\x8F' && second > 0xA0)
+    return left < 3 ? 0 : (unsigned char)at[2] < 0x80 ? 2 : 3;
+  if (second >= 0x80) return 2;
+  if (e->kind == HP_ENCODING_GB18030 && hp_ascii_is_digit(at[1])) {
+    if (left > 2 && (unsigned char)at[2] < 0x81) return 1;
+    return left < 4 ? 0 : 4;
+  }
+  if (second == ']')
+    return hp_encoding_has_bracket_trails(e) && hp_encoding_takes_bracket(e, (unsigned char)*at) ? 2 : 1;
+  if (e->kind == HP_ENCODING_EUC_KR) return hp_ascii_is_letter(at[1]) ? 2 : 1;
+  return e->kind == HP_ENCODING_EUC_JP || second < 0x40 || second == 0x7F ? 1 : 2;
+}
+
 const char *hp_encoding_source_name(hp_encoding_source source) {
   static const char *const names[] = {
       [HP_ENCODING_FROM_BOM] = "bom",           [HP_ENCODING_FROM_HINT] = "hint",

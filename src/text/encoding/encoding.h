@@ -41,6 +41,9 @@ bool hp_encoding_has_bracket_trails(const hp_encoding *encoding);
 /* Returns true if the byte is the first of two in such an encoding, whether or not the two have a
  * character. A second byte below 80 stays ASCII if they have none. */
 bool hp_encoding_is_lead(const hp_encoding *encoding, unsigned char byte);
+/* Returns the bytes of the character at `at`, or of one that the encoding lacks; 0: bytes past
+ * `end` decide. Requires: an encoding with two or more bytes for some characters, and not UTF-8. */
+size_t hp_encoding_length_at(const hp_encoding *encoding, const char *at, const char *end);
 /* Returns true if the lead and a "]" have a character. */
 bool hp_encoding_takes_bracket(const hp_encoding *encoding, unsigned char lead);
 
