@@ -659,6 +659,30 @@ static void test_across(void) {
   hpar_rules_destroy(rules);
 }
 
+/* The URLs of a sheet in another encoding: the second byte of a character may be "\\" or "@". */
+static void test_encodings(void) {
+  static const struct {
+    const char *encoding, *text, *prefixed, *rebased;
+  } rows[] = {{"windows-1252", "<style>a{b:url(/\xE9)}</style>", "<style>a{b:url(/m/\xE9)}</style>",
+               "<style>a{b:url(http://x.y/%C3%A9)}</style>"},
+              {"shift_jis", "<style>a{b:\"\x83\\\";c:url(/\x82\xA0\x83\\)}</style>",
+               "<style>a{b:\"\x83\\\";c:url(/m/\x82\xA0\x83\\)}</style>",
+               "<style>a{b:\"\x83\\\";c:url(http://x.y/%E3%81%82%E3%82%BD)}</style>"},
+              {"shift_jis", "<style>@import '/\x83\\\\61';</style>", "<style>@import '/m/\x83\\\x61';</style>",
+               "<style>@import 'http://x.y/%E3%82%BDa';</style>"},
+              {"gb18030", "<style>\x81@import '/a';</style>", "<style>\x81@import '/a';</style>",
+               "<style>\x81@import '/a';</style>"}};
+  for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = rows[i / 2].encoding};
+    const hpar_action action = {.kind = i % 2 ? HPAR_ACTION_REBASE_URLS : HPAR_ACTION_PREFIX_URLS,
+                                .value = string_of(i % 2 ? "http://x.y/" : "/m")};
+    const hpar_rule rule = {HPAR_RULE_INIT, .selector = "*", .actions = &action, .action_count = 1};
+    hpar_rules *rules = compile(&rule, 1);
+    check_output(rules, &options, rows[i / 2].text, i % 2 ? rows[i / 2].rebased : rows[i / 2].prefixed);
+    hpar_rules_destroy(rules);
+  }
+}
+
 int main(void) {
   division_open();
   CHECK_EQ(hpar_rewriter_create(&rewriter), HPAR_OK);
@@ -679,6 +703,7 @@ int main(void) {
   test_many();
   test_finds();
   test_across();
+  test_encodings();
   hpar_rewriter_destroy(rewriter);
   division_close();
   return check_report();

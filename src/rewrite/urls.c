@@ -425,6 +425,39 @@ void hp_urls_edit_element(hp_element *e, const hp_rule *rule, const hpar_action 
 
 /*** style sheets ***/
 
+/* Returns the bytes as CSS: the second byte of a character may be "\\", "@" or "{". It is masked,
+ * so that all bytes of the character belong to names. */
+static hpar_string css_of(hpar_rewriter *r, hpar_string text) {
+  if (!r->scanner.wide || hp_is_ascii(text.bytes, text.length)) return text;
+  char *css = hp_scratch_take(&r->scratch, text.length);
+  memcpy(css, text.bytes, text.length);
+  for (size_t i = 0, length; i < text.length; i += length ? length : 1) {
+    length = hp_encoding_length_at(r->scanner.wide, text.bytes + i, text.bytes + text.length);
+    for (size_t k = 1; k < length; k++) css[i + k] |= (char)0x80;
+  }
+  return (hpar_string){css, text.length};
+}
+
+/* Returns the URL in UTF-8 without escapes. */
+static hpar_string decode_css_url(hpar_rewriter *r, const hp_readable *sheet, const hp_css_url *url) {
+  static const char begin[] = "url( ", end[] = " )";
+  if (hp_rewriter_encoding(r)->kind == HP_ENCODING_UTF8 || hp_is_ascii(url->url.bytes, url->url.length))
+    return url->url;
+  const hp_name name = hp_decode_span(sheet->bytes + url->from, url->to - url->from, HP_REFERENCES_NONE,
+                                      hp_rewriter_encoding(r), &r->scratch);
+  if (!memchr(name.bytes, '\\', name.length)) return (hpar_string){name.bytes, name.length};
+  char *css = hp_scratch_take(&r->scratch, name.length + sizeof begin + sizeof end), *to = css;
+  to = (char *)memcpy(to, begin, sizeof begin - 1) + sizeof begin - 1;
+  if (url->quote) to[-1] = url->quote;
+  to = (char *)memcpy(to, name.bytes, name.length) + name.length;
+  memcpy(to, end, sizeof end - 1);
+  if (url->quote) *to = url->quote;
+  const hpar_string whole = {css, (size_t)(to - css) + sizeof end - 1};
+  hp_css_place place = {.is_last = true};
+  hp_css_url decoded = open_css_url(r, whole);
+  return hp_next_css_url(whole, &place, &decoded) ? decoded.url : (hpar_string){name.bytes, name.length};
+}
+
 void hp_urls_edit_sheet(hpar_rewriter *r, const hp_rule *rule, const hpar_action *action) {
   hp_text_piece *t = &r->units->piece;
   hp_urls *u = urls_of(r);
@@ -434,12 +467,12 @@ void hp_urls_edit_sheet(hpar_rewriter *r, const hp_rule *rule, const hpar_action
   if (t->is_first) u->css = (hp_css_place){0};
   hp_css_place place = u->css;
   place.is_last = t->is_last;
-  const hpar_string css = {text.bytes, text.length};
+  const hpar_string css = css_of(r, (hpar_string){text.bytes, text.length});
   hp_css_url url = open_css_url(r, css);
   find_base(r, document_of(u, action), false);
   hp_units_begin_finds(r);
   while (hp_next_css_url(css, &place, &url)) {
-    if (!edit_url(&x, url.url)) continue;
+    if (!edit_url(&x, decode_css_url(r, &text, &url))) continue;
     u->value.length = 0;
     put_in_css(r, url.quote);
     hp_readable_replace(&text, r, url.from, url.to, (hpar_string){u->value.data, u->value.length}, HPAR_CONTENT_TEXT);
@@ -454,13 +487,15 @@ void hp_urls_pass_sheet(hpar_rewriter *r) {
   if (t->is_first) u->css = (hp_css_place){0};
   if (t->is_last) return;
   hp_readable_open(&text, r, t);
+  const hpar_string css = css_of(r, (hpar_string){text.bytes, text.length});
   u->css.at = 0;
   hp_css_url url = {.text = NULL};
-  while (hp_next_css_url((hpar_string){text.bytes, text.length}, &u->css, &url)) continue;
+  while (hp_next_css_url(css, &u->css, &url)) continue;
   u->css.at = 0;
 }
 
-const char *hp_urls_boundary(const hpar_rewriter *r, const char *from, const char *to) {
+const char *hp_urls_boundary(hpar_rewriter *r, const char *from, const char *to) {
   const hp_css_place begin = {0}, *place = r->text.is_first ? &begin : &urls_of(r)->css;
-  return from + hp_css_boundary((hpar_string){from, (size_t)(to - from)}, place, (size_t)(to - from));
+  const hpar_string css = css_of(r, (hpar_string){from, (size_t)(to - from)});
+  return from + hp_css_boundary(css, place, css.length);
 }

@@ -67,6 +67,6 @@ void hp_urls_edit_sheet(hpar_rewriter *rewriter, const hp_rule *rule, const hpar
 /* Ends a piece of the sheet. */
 void hp_urls_pass_sheet(hpar_rewriter *rewriter);
 /* Returns where a piece of a sheet that is too long ends, at or before `to`. */
-const char *hp_urls_boundary(const hpar_rewriter *rewriter, const char *from, const char *to);
+const char *hp_urls_boundary(hpar_rewriter *rewriter, const char *from, const char *to);
 
 #endif
