@@ -403,6 +403,34 @@ static void finds_of_characters(void) {
   buffer_free(&out);
 }
 
+/* Bytes of a text are no byte order mark where an edit removes what is before them. */
+static void marks_at_begin(void) {
+  static const hpar_action remove = {.kind = HPAR_ACTION_REMOVE};
+  static const hpar_action before = {.kind = HPAR_ACTION_BEFORE, .value = {"\xEF\xBB\xBF", 3}};
+  static const char *const rows[][2] = {{"<b></b>\xFF\xFE<i>", "</>\xFF\xFE<i>"},
+                                        {"\xFE<b></b>\xFF", "</>\xFE\xFF"},
+                                        {"\xEF<b></b>\xBB<b></b>\xBF", "</>\xEF\xBB\xBF"},
+                                        {"\xEF\xBB\xBF<b></b>\xEF\xBB\xBF", "\xEF\xBB\xBF\xEF\xBB\xBF"},
+                                        {"<b></b>\xEF\xBB", "\xEF\xBB"},
+                                        {"<b></b><u>", "\xEF\xBB\xBF<u>"}};
+  const hpar_rule rules[] = {{HPAR_RULE_INIT, .selector = "b", .actions = &remove, .action_count = 1},
+                             {HPAR_RULE_INIT, .selector = "u", .actions = &before, .action_count = 1}};
+  buffer out = {0};
+  hpar_rules *compiled;
+  CHECK_EQ(hpar_rules_create(&compiled), HPAR_OK);
+  for (int i = 0; i < 2; i++) CHECK_EQ(hpar_rules_add(compiled, &rules[i], NULL), HPAR_OK);
+  CHECK_EQ(hpar_rules_compile(compiled), HPAR_OK);
+  page_encoding = "utf-8";
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t step = 1; step <= strlen(rows[i][0]); step++) {
+      run(compiled, 0, rows[i][0], step, &out);
+      CHECK_STRING(out.bytes, rows[i][1]);
+    }
+  page_encoding = NULL;
+  hpar_rules_destroy(compiled);
+  buffer_free(&out);
+}
+
 /* "</" at the end of the input is text, and stays text with content behind it. */
 static void solidus_at_end(void) {
   static char content[] = "i>";
@@ -490,6 +518,7 @@ int main(void) {
   pieces_of_texts();
   leads_in_sections();
   finds_of_characters();
+  marks_at_begin();
   solidus_at_end();
   generated_texts();
   return check_report();

@@ -178,10 +178,27 @@ void hp_sink_open(hp_sink *s, hpar_write_callback write, void *context) {
   s->written = 0;
   s->status = HPAR_OK;
   s->length = 0;
+  s->has_no_mark = false;
+}
+
+/* Returns the length of the byte order mark that the bytes begin; 0: there is none. */
+static size_t find_mark(const char *bytes, size_t length) {
+  static const char marks[][4] = {"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"};
+  for (size_t i = 0; i < 3; i++) {
+    const size_t full = strlen(marks[i]);
+    if (!memcmp(bytes, marks[i], length < full ? length : full)) return full;
+  }
+  return 0;
 }
 
 static void deliver(hp_sink *s, const char *bytes, size_t length) {
   if (s->status != HPAR_OK) return;
+  if (s->has_no_mark && !s->written) {
+    const size_t mark = find_mark(bytes, length);
+    s->has_no_mark = false;
+    if (mark && mark <= length) deliver(s, "</>", 3);
+    if (s->status != HPAR_OK) return;
+  }
   s->written += length;
   if (!s->write) return;
   hpar_status status = s->write(bytes, length, s->context);
@@ -196,6 +213,11 @@ void hp_sink_close(hp_sink *s) {
 }
 
 void hp_sink_flush(hp_sink *s) {
+  if (s->has_no_mark && s->length && find_mark(s->buffer, s->length) > s->length) return;
+  hp_sink_end(s);
+}
+
+void hp_sink_end(hp_sink *s) {
   if (s->length) deliver(s, s->buffer, s->length);
   s->length = 0;
 }
@@ -211,7 +233,7 @@ void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
     size_t part = HP_SINK_BYTES - s->length;
     if (part > length) part = length;
     memcpy(s->buffer + s->length, bytes, part);
-    s->length += (uint32_t)part;
+    s->length = (uint16_t)(s->length + part);
     bytes += part;
     length -= part;
     if (s->length == HP_SINK_BYTES) hp_sink_flush(s);
@@ -220,15 +242,15 @@ void hp_sink_put(hp_sink *s, const char *bytes, size_t length) {
     deliver(s, bytes, length);
   } else if (length) {
     memcpy(s->buffer + s->length, bytes, length);
-    s->length += (uint32_t)length;
+    s->length = (uint16_t)(s->length + length);
   }
 }
 
 /* Does the same. It is short if the bytes fit into the buffer. */
 static inline void put(hp_sink *s, const char *bytes, size_t length) {
-  if (s->buffer && length < HP_SINK_BYTES - s->length) {
+  if (s->buffer && length + s->length < HP_SINK_BYTES) {
     memcpy(s->buffer + s->length, bytes, length);
-    s->length += (uint32_t)length;
+    s->length = (uint16_t)(s->length + length);
   } else {
     hp_sink_put(s, bytes, length);
   }
@@ -325,7 +347,8 @@ void hp_edits_apply(hp_edits *e, hp_sink *sink, const char *window, uint64_t sta
       copy_upto(e, sink, window, start, edit->position);
     else
       e->copied = edit->position;
-    if (edit->length) { /* `text` is NULL before the first insertion */
+    if (edit->length) {          /* `text` is NULL before the first insertion */
+      sink->has_no_mark = false; /* a rule may insert one */
       put(sink, text, edit->length);
       text += edit->length;
     }

@@ -75,8 +75,9 @@ typedef struct hp_sink {
   void *context;
   uint64_t written;
   hpar_status status; /* of the first write that failed */
-  uint32_t length;
-  char *buffer; /* of HP_SINK_BYTES; NULL until a piece is shorter */
+  uint16_t length;
+  bool has_no_mark; /* the first bytes are no byte order mark, also if edits bring them there */
+  char *buffer;     /* of HP_SINK_BYTES; NULL until a piece is shorter */
 } hp_sink;
 
 typedef struct hp_edits {
@@ -98,7 +99,9 @@ void hp_sink_open(hp_sink *sink, hpar_write_callback write, void *context);
 void hp_sink_close(hp_sink *sink);
 /* Without memory for the buffer, pieces are shorter. */
 void hp_sink_put(hp_sink *sink, const char *bytes, size_t length);
+/* Writes the bytes, except one or two at the beginning that more may make a byte order mark. */
 void hp_sink_flush(hp_sink *sink);
+void hp_sink_end(hp_sink *sink);
 
 /* What a sequence of edits adds to the counters of another one that precedes it. */
 typedef struct hp_edit_counts {

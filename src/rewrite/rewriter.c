@@ -483,6 +483,8 @@ static bool sniff(hpar_rewriter *r, const char *bytes, size_t length, bool last,
     return false;
   else if (is_utf16(r->encoding.used))
     *status = set_encoding(r, r->encoding.used);
+  else
+    r->sink.has_no_mark = !r->options.fragment;
   if (r->progress.phase == HP_PHASE_BEGIN) r->progress.phase = HP_PHASE_RUNS;
   return true;
 }
@@ -594,7 +596,7 @@ static hpar_status finish(hpar_rewriter *r) {
       status = r->progress.status;
     }
   }
-  hp_sink_flush(&r->sink);
+  hp_sink_end(&r->sink);
   /* After a failure, the caller relies on the output of the rest only with HPAR_FAIL_PASS. */
   const bool passes = r->progress.phase == HP_PHASE_PASSES;
   if (r->sink.status != HPAR_OK && (status == HPAR_OK || passes)) status = r->sink.status;
