@@ -197,6 +197,8 @@ static void units(void) {
   expect_action(NULL, text, "a<p>b < c</p><!-- -->d", "aX<p>b < cX</p><!-- -->dX");
   text.kind = HPAR_ACTION_REPLACE;
   expect_action("p", text, "a<p>b<i>c</i>d</p>e", "a<p>X<i>X</i>X</p>e");
+  text.format = HPAR_CONTENT_TEXT;
+  expect_action("p", text, "<p><style>a</style><script>b</script>", "<p><style>X</style><script>X</script>");
   text.kind = HPAR_ACTION_FIND;
   text.value = text_of("cat");
   text.replacement = text_of("dog");
@@ -469,6 +471,26 @@ static hpar_status destroy(hpar_element *e, void *context) {
   return HPAR_OK;
 }
 
+static hpar_status retire_text(hpar_text_piece *t, void *context) {
+  (void)t, (void)context;
+  return HPAR_RETIRE;
+}
+
+/* The rewriter passes the rest on when the only rule retires inside its element. */
+static void retired_texts(void) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p", .text = retire_text};
+  hpar_rules *rules = rules_of(&rule, 1);
+  hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};
+  buffer out = {0};
+  for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++) {
+    CHECK_EQ(run(rules, NULL, "<p>a<b>c</b></p><i>", 19, feeds[i], &out, &stats), HPAR_OK);
+    CHECK_BYTES(out.bytes, out.length, "<p>a<b>c</b></p><i>", 19);
+    CHECK(stats.retired);
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&out);
+}
+
 static void failures(void) {
   buffer out = {0};
   hpar_action action = ACTION(BEFORE, "X");
@@ -559,6 +581,8 @@ static void encodings(void) {
   options.encoding = NULL;
   expect_with(rules, &options, "\xEF\xBB\xBF<p title=\xC3\xA9>", "\xEF\xBB\xBF\xC3\xA9<p title=\xC3\xA9>");
   expect_with(rules, &options, "<meta charset=latin1><p title=\xE9>", "<meta charset=latin1>\xE9<p title=\xE9>");
+  expect_with(rules, &options, "<meta http-equiv=content-type content='; charset=latin1'><p title=\xE9>",
+              "<meta http-equiv=content-type content='; charset=latin1'>\xE9<p title=\xE9>");
   expect_with(rules, &options, "<p title=\xC3\xA9>", "&#233;<p title=\xC3\xA9>");
   static const char wide[] = "\xFF\xFE<\0p\0 \0t\0i\0t\0l\0e\0=\0\xE9\0>\0";
   buffer out = {0};
@@ -696,6 +720,7 @@ int main(void) {
   callbacks();
   renamed_ends();
   empty_ends();
+  retired_texts();
   failures();
   limits();
   encodings();

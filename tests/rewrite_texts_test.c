@@ -98,7 +98,8 @@ static void whole_characters(void) {
                                          {"euc-jp", "<p>\x8F\xB0\xA1\xB0\xA1\x8E\xB1\x8F"
                                                     "a\xB0\xA1"},
                                          {"gb18030", "<p>\x81\x30\x81\x30"
-                                                     "a\xB0\xA1\x81\x30z\x81\x41\x81\x30\x81z"}};
+                                                     "a\xB0\xA1\x81\x30z\x81\x41\x81\x30\x81z"},
+                                         {"gb18030", "<p>zz\x81\x30\x81\x30"}};
   buffer log = {0}, whole = {0}, out = {0};
   hpar_rule rule = {HPAR_RULE_INIT, .text = append_decoded, .context = &log};
   hpar_rules *rules = rewriting_compile(&rule);
@@ -110,10 +111,14 @@ static void whole_characters(void) {
     for (size_t max_text = 0; max_text < 16; max_text += max_text ? 1 : 4) {
       for (size_t step = length; step > 0; step--) {
         const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = pages[i][0], .max_text = max_text};
+        char fed[32] = {0}; /* later bytes are not there yet */
         buffer_clear(&log);
         CHECK_EQ(hpar_rewriter_begin(rewriter, rules, &options, collect, &out), HPAR_OK);
-        for (size_t at = 0; at < length; at += step)
-          CHECK_EQ(hpar_rewriter_feed(rewriter, page + at, length - at < step ? length - at : step), HPAR_OK);
+        for (size_t at = 0; at < length; at += step) {
+          const size_t part = length - at < step ? length - at : step;
+          memcpy(fed + at, page + at, part);
+          CHECK_EQ(hpar_rewriter_feed(rewriter, fed + at, part), HPAR_OK);
+        }
         CHECK_EQ(hpar_rewriter_finish(rewriter, NULL), HPAR_OK);
         if (!max_text && step == length) {
           buffer_clear(&whole);
@@ -244,6 +249,22 @@ static void check_find(size_t max_text, const buffer *page) {
   check_elements(&rule, max_text, page);
 }
 
+/* The finds in all pieces of raw text are removed. */
+static void finds_in_pieces(void) {
+  static const hpar_action find = {.kind = HPAR_ACTION_FIND, .unit = HPAR_UNIT_TEXT, .name = "all", .value = {"X", 1}};
+  const hpar_rule rule = {HPAR_RULE_INIT, .actions = &find, .action_count = 1};
+  const char *page = "<title>aXbXc</title><script>aXbX<!--cX-->d</script>";
+  hpar_rules *rules = rewriting_compile(&rule);
+  buffer out = {0};
+  for (size_t max_text = 1; max_text < 14; max_text++)
+    for (size_t step = 1; step <= strlen(page); step++) {
+      run(rules, max_text, page, step, &out);
+      CHECK_STRING(out.bytes, "<title>abc</title><script>ab<!--c-->d</script>");
+    }
+  hpar_rules_destroy(rules);
+  buffer_free(&out);
+}
+
 /* A find in raw text does not move the end of its element. */
 static void ends_of_raw_text(void) {
   enum { MOST = 64 << 10 };
@@ -314,15 +335,19 @@ static hpar_status edit_piece(hpar_text_piece *t, void *context) {
 /* A callback for pieces of a text makes no markup of what follows or of what was before. */
 static void pieces_of_texts(void) {
   enum { MOST = 64 << 10 };
-  static char content[] = "img src=x ";
-  static const char *const pages[] = {
-      "<svg><![CDATA[Xecret<img src=x>]]>",         "<svg><![CDATA[YYYYYYYY<img src=x>]]>",
-      "<p>aaaaaa <  Xecretimg src=x></p>",          "<title>aaa</titXecretXXle><img></title>",
-      "<svg><![CDATA[aaaaaa]]Xaaaaaaa><img src=x>", "<script>aaaa<!--XXXXXXXXX<script></script></script><img>"};
-  const hpar_rule rule = {HPAR_RULE_INIT, .text = edit_piece, .context = content};
+  static char image[] = "img src=x ", dashes[] = "--";
+  static const char *const pages[] = {"<svg><![CDATA[Xecret<img src=x>]]>",
+                                      "<svg><![CDATA[YYYYYYYY<img src=x>]]>",
+                                      "<p>aaaaaa <  Xecretimg src=x></p>",
+                                      "<title>aaa</titXecretXXle><img></title>",
+                                      "<svg><![CDATA[aaaaaa]]Xaaaaaaa><img src=x>",
+                                      "<script>aaaa<!--XXXXXXXXX<script></script><i></script><img>",
+                                      "<script><!--Zaaa>aa<script></script><i></script><img>"};
+  hpar_rule rule = {HPAR_RULE_INIT, .text = edit_piece};
   buffer page = {0};
   for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
     for (size_t max_text = 1; max_text < 30; max_text++) {
+      rule.context = strchr(pages[i], 'Z') ? dashes : image;
       buffer_clear(&page);
       buffer_text(&page, pages[i]);
       check_elements(&rule, max_text, &page);
@@ -513,6 +538,7 @@ int main(void) {
   whole_characters();
   escapes_after_rules();
   white_references();
+  finds_in_pieces();
   ends_of_raw_text();
   finds_in_long_texts();
   pieces_of_texts();
