@@ -57,6 +57,7 @@ static void act(stage *s) {
     hpar_selectors_destroy(s->selectors);
     hpar_rules_destroy(s->rules);
     hpar_rewriter_destroy(s->rewriter);
+    if (s->document && !s->parser) try_to_edit(s); /* the call still reads it */
     return;
   }
   hpar_rewrite_stats stats = {HPAR_REWRITE_STATS_INIT};

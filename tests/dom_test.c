@@ -362,6 +362,7 @@ static void reuse(void) {
   }
   parse("<p>a");
   CHECK(hpar_document_memory(document) < 8 << 10);
+  CHECK_EQ(hpar_document_memory(document) % 8, 0); /* all objects are aligned */
 
   hpar_parser *other = NULL;
   CHECK_EQ(hpar_parser_create(&other), HPAR_OK);

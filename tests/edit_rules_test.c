@@ -211,6 +211,15 @@ static void abandoned_feeds(void) {
     CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
     hpar_parser_destroy(other);
   }
+  /* a feed without memory */
+  hpar_document *own;
+  CHECK_EQ(hpar_document_create(&own), HPAR_OK);
+  hp_memory_fail_after(0);
+  const hpar_status status = hpar_parser_begin(parser, &options, own);
+  hp_memory_fail_after(UINT64_MAX);
+  CHECK_EQ(status, HPAR_ERROR_MEMORY);
+  CHECK_EQ(hpar_document_edit(own, NULL, &edit, NULL), HPAR_OK);
+  hpar_document_destroy(own);
 }
 
 static void owners(void) {
@@ -294,6 +303,15 @@ static void positions(void) {
   CHECK_EQ(hpar_node_clone(edit, p, true, &copy), HPAR_OK);
   CHECK_EQ(hpar_node_set_attribute(edit, copy, TEXT("a"), TEXT("1")), HPAR_OK);
   CHECK_EQ(hpar_node_attribute_value(document, p, "a").length, 0);
+  /* one that the tag lacks goes again; a clone keeps the only attribute as it was */
+  open_page_with(&options, "<p a=1>");
+  p = find("p", 0);
+  CHECK_EQ(hpar_node_set_attribute(edit, p, TEXT("b"), TEXT("2")), HPAR_OK);
+  CHECK_EQ(hpar_node_remove_attribute(edit, p, TEXT("b")), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_ranges(document, p, 0, 3, ranges), 1);
+  CHECK_EQ(hpar_node_clone(edit, p, true, &copy), HPAR_OK);
+  CHECK_EQ(hpar_node_set_attribute(edit, p, TEXT("a"), TEXT("new")), HPAR_OK);
+  CHECK_EQ(hpar_node_attribute_value(document, copy, "a").length, 1);
 }
 
 /*** limits ***/

@@ -137,6 +137,8 @@ static void check_query(const char *encoding, const char *wanted, const char *ht
 static void encodings_of_queries(void) {
   check_query("windows-1252", NULL, "<a href='/\xE9?\xE9 b#\xE9'>", "http://h/%C3%A9?%E9%20b#%C3%A9\n");
   check_query("windows-1252", NULL, "<a href='?&#9731;'>", "http://h/?%26%239731%3B\n");
+  check_query("windows-1252", NULL, "<a href='?&#3585;&#128512;&#1048576;a'>",
+              "http://h/?%26%233585%3B%26%23128512%3B%26%231048576%3Ba\n");
   check_query("windows-1252", "utf-8", "<a href='?\xE9'>", "http://h/?%C3%A9\n");
   check_query("utf-8", "ISO-8859-2", "<a href='?\xC4\x8D\xC3\xA9'>", "http://h/?%E8%E9\n");
   check_query("shift_jis", NULL, "<a href='?\x83\x5C&yen;&#8254;&#8722;'>", "http://h/?%83\\\\~%81|\n");
