@@ -321,12 +321,29 @@ static void run_tasks(unsigned tasks, void (*task)(void *job, unsigned index), v
   while (tasks--) task(job, tasks);
 }
 
+/* Each thread has 64 KB of address space, which do not count. */
+static const hpar_options divided = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 8,
+                                     .parallel = {.executor = HPAR_EXECUTOR_CALLER, .run = run_tasks}};
+
+/* A text exceeds the limit of memory, also if that is the size of the document. */
+static void limits_of_memory(const char *text, size_t length) {
+  enum { PAGE = 4 << 10, MOST = 16 };
+  for (size_t pages = 1; pages <= MOST; pages++) {
+    const hpar_options options = {HPAR_OPTIONS_INIT, .limits.memory = pages * PAGE};
+    hpar_document *small;
+    hpar_node made;
+    CHECK_EQ(hpar_document_create(&small), HPAR_OK);
+    CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, small, NULL), HPAR_OK);
+    CHECK_EQ(hpar_document_edit(small, &options, &edit, NULL), HPAR_OK);
+    CHECK_EQ(hpar_node_create_text(edit, text, length, &made), HPAR_LIMIT_MEMORY);
+    hpar_document_destroy(small);
+  }
+}
+
 static void limits(void) {
   static char long_text[400000];
   memset(long_text, 'x', sizeof long_text);
-  /* Each thread has 64 KB of address space, which do not count. */
-  const hpar_options divided = {HPAR_OPTIONS_INIT, .mode = HPAR_MODE_PARALLEL, .threads = 8,
-                                .parallel = {.executor = HPAR_EXECUTOR_CALLER, .run = run_tasks}};
+  limits_of_memory(long_text, sizeof long_text);
   open_page_with(HPAR_PARALLEL ? &divided : NULL, page);
   hpar_node first = find("p", 0), made;
   hpar_options options = {HPAR_OPTIONS_INIT, .limits.memory = hpar_document_memory(document) + 200000};
@@ -341,15 +358,12 @@ static void limits(void) {
   CHECK(texts > 100 && texts < 200);
   CHECK(hpar_document_memory(document) <= options.limits.memory);
   CHECK_EQ(hpar_node_remove(edit, find("b", 0)), HPAR_OK);
+  options.limits.memory += 600000;
+  CHECK_EQ(hpar_document_edit(document, &options, &edit, NULL), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(edit, long_text, sizeof long_text, &made), HPAR_OK);
+  CHECK_EQ(hpar_node_create_text(edit, long_text, sizeof long_text, &made), HPAR_LIMIT_MEMORY);
   CHECK_EQ(hpar_document_edit(document, NULL, &edit, NULL), HPAR_OK);
   CHECK_EQ(hpar_node_set_inner_html(edit, first, long_text, sizeof long_text), HPAR_OK);
-
-  /* A new document has whole pages of address space. The limit may be the last of its bytes. */
-  hpar_document *small = hpar_parse_bytes(TEXT("<p>x"), NULL, NULL);
-  options.limits.memory = (hpar_document_memory(small) | 4095) + 1;
-  CHECK_EQ(hpar_document_edit(small, &options, &edit, NULL), HPAR_OK);
-  CHECK_EQ(hpar_node_create_text(edit, long_text, 10000, &made), HPAR_LIMIT_MEMORY);
-  hpar_document_destroy(small);
 
   open_page();
   first = find("p", 0);
@@ -406,7 +420,8 @@ static void growth(void) {
   memset(text, 'y', sizeof text);
   for (unsigned i = 0; i < DOCUMENTS; i++) {
     CHECK_EQ(hpar_document_create(&all[i]), HPAR_OK);
-    CHECK_EQ(hpar_parse(parser, NULL, page, sizeof page - 1, all[i], NULL), HPAR_OK);
+    const hpar_options *options = HPAR_PARALLEL && i % 4 < 2 ? &divided : NULL;
+    CHECK_EQ(hpar_parse(parser, options, page, sizeof page - 1, all[i], NULL), HPAR_OK);
     document = all[i];
     bodies[i] = find("body", 0);
     values[i] = hpar_node_attribute_value(document, find("p", 0), "class");

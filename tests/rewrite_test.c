@@ -569,6 +569,21 @@ static void limits(void) {
   buffer_free(&out);
 }
 
+/* A name with U+0000 has U+FFFD instead. */
+static void replaced_names(void) {
+  const hpar_action action = {.kind = HPAR_ACTION_UNSET_ATTRIBUTE, .name = "a\xEF\xBF\xBDz"};
+  const hpar_rule rule = {HPAR_RULE_INIT, .selector = "p", .actions = &action, .action_count = 1};
+  static const char page[] = "<p a\0z=1>a text behind the tag";
+  hpar_rules *rules = rules_of(&rule, 1);
+  buffer out = {0};
+  for (size_t i = 0; i < sizeof feeds / sizeof *feeds; i++) {
+    CHECK_EQ(run(rules, NULL, page, sizeof page - 1, feeds[i], &out, NULL), HPAR_OK);
+    CHECK_BYTES(out.bytes, out.length, "<p>a text behind the tag", 24);
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&out);
+}
+
 static void encodings(void) {
   hpar_action action = ACTION(BEFORE, "\xC3\xA9");
   hpar_rule rule = {HPAR_RULE_INIT, .selector = "p[title='\xC3\xA9']", .actions = &action, .action_count = 1};
@@ -723,6 +738,7 @@ int main(void) {
   retired_texts();
   failures();
   limits();
+  replaced_names();
   encodings();
   refusals();
   faults();

@@ -249,6 +249,43 @@ static void check_find(size_t max_text, const buffer *page) {
   check_elements(&rule, max_text, page);
 }
 
+static hpar_status note_piece(hpar_text_piece *t, void *context) {
+  buffer_format(context, "%.*s|", (int)t->raw.length, t->raw.bytes);
+  return HPAR_OK;
+}
+
+/* Raw text comes in pieces of max_text bytes, too. */
+static void pieces_of_raw_text(void) {
+  const char *page = "<title>abcde<f</title>";
+  buffer log = {0}, out = {0};
+  const hpar_rule rule = {HPAR_RULE_INIT, .text = note_piece, .context = &log};
+  hpar_rules *rules = rewriting_compile(&rule);
+  for (size_t step = 1; step <= strlen(page); step++) {
+    buffer_clear(&log);
+    run(rules, 2, page, step, &out);
+    CHECK_STRING(log.bytes, "ab|cd|e|<f||");
+  }
+  hpar_rules_destroy(rules);
+  buffer_free(&log);
+  buffer_free(&out);
+}
+
+static hpar_status put_tag(hpar_text_piece *t, void *context) {
+  (void)context;
+  return *t->raw.bytes == '-' ? hpar_text_piece_insert(t, HPAR_WHERE_REPLACE, "<i>", 3, HPAR_CONTENT_HTML) : HPAR_OK;
+}
+
+/* A tag needs nothing that keeps it apart from a "<" in the piece before it. */
+static void tags_after_texts(void) {
+  const hpar_rule rule = {HPAR_RULE_INIT, .text = put_tag};
+  hpar_rules *rules = rewriting_compile(&rule);
+  buffer out = {0};
+  run(rules, 1, "<p>a<-b</p>", 11, &out);
+  CHECK_STRING(out.bytes, "<p>a<<i>b</p>");
+  hpar_rules_destroy(rules);
+  buffer_free(&out);
+}
+
 /* The finds in all pieces of raw text are removed. */
 static void finds_in_pieces(void) {
   static const hpar_action find = {.kind = HPAR_ACTION_FIND, .unit = HPAR_UNIT_TEXT, .name = "all", .value = {"X", 1}};
@@ -272,7 +309,8 @@ static void ends_of_raw_text(void) {
                                         "<script><!-- --><X!-- <script> </script><b title=\"</script><i>\">",
                                         "<script><!-- <script> --X> </script><b></script><i>",
                                         "<script><!-- <script> </scrXipt> </script><b></script><i>",
-                                        "<script><!--X> </script><b>"};
+                                        "<script><!--X> </script><b>",
+                                        "<title>aaa</titleX><img></title>"};
   buffer page = {0};
   for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
     for (size_t max_text = 1; max_text < 40; max_text++) {
@@ -342,7 +380,8 @@ static void pieces_of_texts(void) {
                                       "<title>aaa</titXecretXXle><img></title>",
                                       "<svg><![CDATA[aaaaaa]]Xaaaaaaa><img src=x>",
                                       "<script>aaaa<!--XXXXXXXXX<script></script><i></script><img>",
-                                      "<script><!--Zaaa>aa<script></script><i></script><img>"};
+                                      "<script><!--Zaaa>aa<script></script><i></script><img>",
+                                      "<script><!-- <script> aaaaaaXaa--></script><img>"};
   hpar_rule rule = {HPAR_RULE_INIT, .text = edit_piece};
   buffer page = {0};
   for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
@@ -538,6 +577,8 @@ int main(void) {
   whole_characters();
   escapes_after_rules();
   white_references();
+  pieces_of_raw_text();
+  tags_after_texts();
   finds_in_pieces();
   ends_of_raw_text();
   finds_in_long_texts();

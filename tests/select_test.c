@@ -184,6 +184,7 @@ static void check_cases(void) {
       {"li:not(.odd, #d", "b"},
       {"li:is(#a, #b", "a b"},
       {"li:is(", ""},
+      {"[id='b\\\r\n", "b"},
       {"li:nth-child(2", "b"},
       {"li:nth-child(1 of #b", "b"},
       {"div:has(em", "f"},
