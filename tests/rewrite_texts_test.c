@@ -99,7 +99,10 @@ static void whole_characters(void) {
                                                     "a\xB0\xA1"},
                                          {"gb18030", "<p>\x81\x30\x81\x30"
                                                      "a\xB0\xA1\x81\x30z\x81\x41\x81\x30\x81z"},
-                                         {"gb18030", "<p>zz\x81\x30\x81\x30"}};
+                                         {"gb18030", "<p>zz\x81\x30\x81\x30"},
+                                         {"gb18030", "<p>\x81\x30\xFF\xB0\xA1\xB0\xA1z"},
+                                         {"euc-jp", "<p>\x81\xB0\xA1\xB0\xA1z"},
+                                         {"euc-jp", "<p>\x8F\x80\xB0\xA1\x8F\xFF\xB0\xA1z"}};
   buffer log = {0}, whole = {0}, out = {0};
   hpar_rule rule = {HPAR_RULE_INIT, .text = append_decoded, .context = &log};
   hpar_rules *rules = rewriting_compile(&rule);

@@ -140,10 +140,9 @@ static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hp_rule *ru
 }
 
 /* Returns where the last find begins that is not whole before `limit`, or `limit`. */
-static size_t end_before_find(const hp_readable *text, size_t limit, hpar_string wanted) {
-  const char *at = text->bytes, *end = at + limit;
-  for (const char *found; (found = memmem(at, (size_t)(end - at), wanted.bytes, wanted.length));)
-    at = found + wanted.length;
+static size_t end_before_find(const hpar_rewriter *r, const hp_readable *text, size_t limit, hpar_string wanted) {
+  const char *at = text->bytes, *end = at + limit, *whole = at;
+  for (const char *found; (found = hp_find_whole(r, &whole, at, end, wanted));) at = found + wanted.length;
   if ((size_t)(end - at) >= wanted.length) at = end - wanted.length + 1;
   for (; at < end; at++)
     if (!memcmp(at, wanted.bytes, (size_t)(end - at)) &&
@@ -172,7 +171,7 @@ const char *hp_find_boundary(hpar_rewriter *r, const char *from, const char *to)
           limit = text.length;
         }
         const size_t before = limit;
-        limit = end_before_find(&text, limit, wanted);
+        limit = end_before_find(r, &text, limit, wanted);
         moved |= limit != before;
       }
     }

@@ -115,6 +115,7 @@ bool hp_encoding_has_bracket_trails(const hp_encoding *e) {
 
 bool hp_encoding_is_lead(const hp_encoding *e, unsigned char b) {
   if (e->kind == HP_ENCODING_SHIFT_JIS) return (b > 0x80 && b < 0xA0) || (b >= 0xE0 && b <= 0xFC);
+  if (e->kind == HP_ENCODING_EUC_JP && b < 0xA1) return b == 0x8E || b == 0x8F;
   return b > 0x80 && b < 0xFF;
 }
 
@@ -130,11 +131,11 @@ size_t hp_encoding_length_at(const hp_encoding *e, const char *at, const char *e
   if (!hp_encoding_is_lead(e, (unsigned char)*at)) return 1;
   if (left < 2) return 0;
   const unsigned char second = (unsigned char)at[1];
-  if (e->kind == HP_ENCODING_EUC_JP && *at == '\x8F' && second > 0xA0)
+  if (e->kind == HP_ENCODING_EUC_JP && *at == '\x8F' && second > 0xA0 && second < 0xFF)
     return left < 3 ? 0 : (unsigned char)at[2] < 0x80 ? 2 : 3;
   if (second >= 0x80) return 2;
   if (e->kind == HP_ENCODING_GB18030 && hp_ascii_is_digit(at[1])) {
-    if (left > 2 && (unsigned char)at[2] < 0x81) return 1;
+    if (left > 2 && !hp_encoding_is_lead(e, (unsigned char)at[2])) return 1;
     return left < 4 ? 0 : 4;
   }
   if (second == ']')

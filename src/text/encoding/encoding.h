@@ -38,8 +38,8 @@ const hp_encoding *hp_encoding_for_label(const char *label, size_t length);
 bool hp_encoding_keeps_ascii(const hp_encoding *encoding);
 /* Returns true if "]" is the second byte of some character. */
 bool hp_encoding_has_bracket_trails(const hp_encoding *encoding);
-/* Returns true if the byte is the first of two in such an encoding, whether or not the two have a
- * character. A second byte below 80 stays ASCII if they have none. */
+/* Returns true if the byte is the first of two or more in an encoding that has them, whether or not
+ * the two have a character. A second byte below 80 stays ASCII if they have none. */
 bool hp_encoding_is_lead(const hp_encoding *encoding, unsigned char byte);
 /* Returns the bytes of the character at `at`, or of one that the encoding lacks; 0: bytes past
  * `end` decide. Requires: an encoding with two or more bytes for some characters, and not UTF-8. */
