@@ -341,12 +341,14 @@ static void finds_in_long_texts(void) {
   buffer page = {0}, out = {0}, expected = {0};
   random_state random = {11};
   for (unsigned count = 4000; count && check_failed < 3; count--) {
-    const hpar_action find = {.kind = HPAR_ACTION_FIND,
-                              .unit = HPAR_UNIT_TEXT,
-                              .name = "all",
-                              .value = RANDOM_OF(&random, wanted),
-                              .replacement = {"-", 1}};
-    const hpar_rule rule = {HPAR_RULE_INIT, .actions = &find, .action_count = 1};
+    hpar_action finds[3];
+    for (size_t i = 0; i < 3; i++)
+      finds[i] = (hpar_action){.kind = HPAR_ACTION_FIND,
+                               .unit = HPAR_UNIT_TEXT,
+                               .name = "all",
+                               .value = RANDOM_OF(&random, wanted),
+                               .replacement = {"-", 1}};
+    const hpar_rule rule = {HPAR_RULE_INIT, .actions = finds, .action_count = 1 + random_below(&random, 3)};
     hpar_rules *rules = rewriting_compile(&rule);
     const char *name = RANDOM_OF(&random, names);
     buffer_clear(&page);

@@ -36,8 +36,7 @@ void hp_readable_replace(hp_readable *text, hpar_rewriter *rewriter, size_t from
 size_t hp_readable_place(const hp_readable *text, size_t at);
 
 /* Returns the last place up to `to` of a long text that no find is around, whichever rules run. A
- * find that is longer than the text between gives `to`. Where finds of several actions overlap, one
- * may still be around the place. */
+ * find, or a chain of finds that overlap, that is longer than the text between gives `to`. */
 const char *hp_find_boundary(hpar_rewriter *rewriter, const char *from, const char *to);
 
 /* A run is a sequence of texts with inline tags and comments between them. A rule with across_tags

@@ -139,12 +139,17 @@ static void find_all(hpar_rewriter *r, const hp_text_piece *t, const hp_rule *ru
   hp_units_end_finds(r);
 }
 
-/* Returns where the last find begins that is not whole before `limit`, or `limit`. */
+/* Returns where the find begins that is around `limit`, or `limit`: none is. One at the end of the
+ * text may go on behind it. */
 static size_t end_before_find(const hpar_rewriter *r, const hp_readable *text, size_t limit, hpar_string wanted) {
-  const char *at = text->bytes, *end = at + limit, *whole = at;
-  for (const char *found; (found = hp_find_whole(r, &whole, at, end, wanted));) at = found + wanted.length;
+  const char *at = text->bytes, *stop = at + limit, *end = at + text->length, *whole = at;
+  for (const char *found; (found = hp_find_whole(r, &whole, at, end, wanted)) && found < stop;) {
+    at = found + wanted.length;
+    const size_t from = (size_t)(found - text->bytes);
+    if (at > stop && hp_readable_place(text, from) != SIZE_MAX) return from;
+  }
   if ((size_t)(end - at) >= wanted.length) at = end - wanted.length + 1;
-  for (; at < end; at++)
+  for (; at < stop; at++)
     if (!memcmp(at, wanted.bytes, (size_t)(end - at)) &&
         hp_readable_place(text, (size_t)(at - text->bytes)) != SIZE_MAX)
       return (size_t)(at - text->bytes);
