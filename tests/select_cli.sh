@@ -136,7 +136,7 @@ check 1 '' --stream p utf16.html
 reports 'utf16.html'
 { printf '<img src="data:' && head -c 1100000 /dev/zero | tr '\0' a && printf '"><p>'; } >wide.html
 check 1 '' --stream img wide.html
-reports 'wide.html: a tag of more than 1 MB is more than --stream keeps'
+reports 'wide.html: a tag has more than 1 MB, which --stream does not keep'
 check 0 '0-1100017\n' --print position img wide.html
 
 shared=${HPAR_SHARED:-$HPAR_SOURCE_DIR/../shared}

@@ -684,7 +684,7 @@ static const char *find_closer(const hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
   if (hp_scanner_is_in_section(s)) return s->lead && hp_encoding_takes_bracket(s->wide, s->lead) ? "]]]>" : "]]>";
   if (s->comment.closer || s->content != HP_TEXT_STATE_DATA || hp_scanner_is_in_tag(s)) return s->comment.closer;
-  /* "</" is text here, unless it is a removed comment's */
+  /* "</" is text here, unless it is a removed comment's. */
   const uint64_t end = hp_scanner_position(s, s->end);
   return r->token.end < end && hp_rewriter_is_after_solidus(r, end) ? hp_solidus_closer : NULL;
 }

@@ -72,7 +72,8 @@ static int select_in(stream *s, const hpar_rules *rules, const char *path) {
   errno = number;
   if (ferror(stdout)) return HP_EXIT_FAILED;
   if (status == HPAR_LIMIT_MEMORY || finished == HPAR_LIMIT_MEMORY) {
-    hp_complain("%s: a tag of more than 1 MB is more than --stream keeps; leave it out", hp_shown_name(path));
+    hp_complain("%s: a tag has more than 1 MB, which --stream does not keep; select without --stream",
+                hp_shown_name(path));
     return HP_EXIT_FAILED;
   }
   if (status || finished) return hp_complain_status(path, status ? status : finished);
