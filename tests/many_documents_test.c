@@ -9,6 +9,7 @@
 #include <hpar/study.h>
 
 #include "base/arena.h"
+#include "platform/address_range.h"
 
 #include "check.h"
 #include "support/compare.h"
@@ -172,6 +173,33 @@ static void spare_bytes(void) {
   CHECK(!hp_range_spare(&range, 8));
 }
 
+/* A copy has the objects of all parts and of the rest at their places. */
+static void copied_parts(void) {
+  struct rlimit limit;
+  CHECK(!getrlimit(RLIMIT_AS, &limit));
+  limit.rlim_cur = limit.rlim_max; /* parts need 16 GB of addresses */
+  CHECK(!setrlimit(RLIMIT_AS, &limit));
+  enum { PARTS = 3, BYTES = 100 };
+  hp_range range = {0}, copy = {0};
+  hp_unwind unwind = {0};
+  CHECK_EQ(hp_range_open(&range, 0, false), HPAR_OK);
+  CHECK_EQ(hp_range_open(&copy, 0, false), HPAR_OK);
+  bool divides = !HP_ASAN && range.size >= (size_t)16 << 30;
+  if (CHECK_EQ(hp_range_divide(&range, PARTS, 0), divides) && divides) {
+    char *made[PARTS + 1];
+    for (unsigned i = 0; i <= PARTS; i++) {
+      hp_arena arena;
+      hp_arena_open(&arena, i < PARTS ? hp_range_part(&range, i) : &range, &unwind);
+      made[i] = memset(hp_arena_take(&arena, BYTES), "abcd"[i], BYTES);
+      hp_arena_close(&arena);
+    }
+    hp_range_copy(&range, copy.base);
+    for (unsigned i = 0; i <= PARTS; i++) CHECK(!memcmp(copy.base + (made[i] - range.base), made[i], BYTES));
+  }
+  hp_range_release(&copy);
+  hp_range_release(&range);
+}
+
 int main(void) {
   const size_t gigabyte = (size_t)1 << 30, kilobyte = 1 << 10;
   long pages = sysconf(_SC_AVPHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
@@ -189,6 +217,8 @@ int main(void) {
     in_child(8000000 * kilobyte, count / 10, WAYS);
     in_child(512 * gigabyte, count / 10, WAYS);
   }
-  sizes(); /* last, because children would inherit its reservations */
+  /* last, because children would inherit their reservations */
+  copied_parts();
+  sizes();
   return check_report();
 }
