@@ -540,6 +540,7 @@ usage "study-sample: '5' is not" 2 data --out x --study-sample 5
 usage "fields: 'colour' is no field" 2 data --out x --fields url,colour
 usage "fields: 'url' is no field, or occurs twice" 2 data --out x --fields url,url
 usage "group-by: 'attr' is no field" 2 data --out x --group-by attr
+usage "need --fields" 2 data --out x --rows csv
 usage "rows-of is for" 2 data --out x --rows-of records
 usage "needs nothing: No such file" 1 data --out x --fields domain --suffixes nothing
 usage "no .warc" 1 one/units --out x

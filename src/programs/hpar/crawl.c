@@ -419,6 +419,8 @@ static int check_request(request *r) {
     hp_complain("crawl: this build has no parallel parser; leave states and speculation out of --profile");
     return HP_EXIT_USAGE;
   }
+  if (c->map.row_format && !c->map.fields && !r->python)
+    return hp_bad_usage(&command, "--rows csv and tsv need --fields");
   if (c->map.row_kind && (c->map.selector_count || !(c->map.fields || c->map.groups || r->python)))
     return hp_bad_usage(&command, "--rows-of is for --fields, --group-by and --python without --select");
   int code = find_suffixes(r);
