@@ -275,6 +275,13 @@ static void automatic(void) {
     CHECK_EQ(parse(&options, page.bytes, sizes[i].length, &stats), HPAR_OK);
     CHECK_STRING(stats.mode, sizes[i].mode);
   }
+  /* each thread has 64 KB at least */
+  options.threads = 16;
+  hpar_parser_destroy(parser);
+  CHECK_EQ(hpar_parser_create(&parser), HPAR_OK);
+  CHECK_EQ(parse(&options, page.bytes, 256 << 10, &stats), HPAR_OK);
+  CHECK_STRING(stats.mode, "parallel");
+  CHECK_EQ(stats.threads, 4);
   options = (hpar_options){HPAR_OPTIONS_INIT};
 
   /* the parallel mode accepts even the smallest input */
