@@ -165,7 +165,7 @@ function rewritten(item) {
     inner: put("replaceChildren", true), replace: put("replaceWith"),
   };
   // Edits of a formatting element's tag concern the elements that the parser opens again for it.
-  const tagged = new Set(item.tagged), again = ["set", "unset", "unwrap"].includes(item.edit) ? formatting : [];
+  const tagged = new Set(item.tagged), again = ["set", "unset", "unwrap", "remove"].includes(item.edit) ? formatting : [];
   const chosen = all.filter((e, n) => (tagged.has(n) || again.includes(e.localName)) && e.matches(item.selector));
   for (const e of chosen) edits[item.edit](e);
   normalise(page);
