@@ -401,8 +401,9 @@ void rewriting_free(rewriting *rules) {
 }
 
 void rewriting_print(const rewriting *rules) {
-  static const char *const names[] = {"before", "after",  "prepend", "append", "inner",  "replace", "remove",
-                                      "unwrap", "rename", "set",     "unset",  "prefix", "find"};
+  static const char *const names[] = {"before",  "after",  "prepend", "append",      "inner",
+                                      "replace", "remove", "unwrap",  "rename",      "set",
+                                      "unset",   "prefix", "find",    "prefix URLs", "rebase URLs"};
   static const char *const units[] = {"", "text ", "comment ", "doctype ", "end "};
   for (size_t i = 0; i < rules->count; i++) {
     const hpar_rule *rule = &rules->rules[i];
@@ -463,8 +464,15 @@ static bool same_bytes(const buffer *a, const buffer *b) {
 static bool same_counters(const hpar_rewrite_stats *a, const hpar_rewrite_stats *b, bool failed) {
   if (!failed && (a->input_bytes != b->input_bytes || a->edits != b->edits)) return false;
   if (!a->retired && !b->retired && (a->tags != b->tags || (!failed && a->depth != b->depth))) return false;
-  return a->output_bytes == b->output_bytes && a->matches == b->matches && a->misplaced == b->misplaced &&
-         a->failed_at == b->failed_at && a->encoding == b->encoding;
+  return a->matches == b->matches && a->misplaced == b->misplaced && a->encoding == b->encoding;
+}
+
+/* Returns true if the place of a failure depends on how the input is divided: in a text that a rule
+ * takes in pieces. */
+static bool fails_in_pieces(const rewriting *rules, bool failed) {
+  bool takes_pieces = false;
+  for (size_t i = 0; i < rules->count; i++) takes_pieces = takes_pieces || rules->rules[i].text_pieces;
+  return failed && takes_pieces;
 }
 
 static void print_escaped(const char *name, const buffer *text) {
@@ -499,8 +507,12 @@ const char *rewriting_difference(rewriting *rules, hpar_rewriter *rewriter, cons
     const char *wrong = NULL;
     if (!same_counters(&stats, &rules->stats, first)) wrong = "the counters differ";
     if (first != second) wrong = "the statuses differ";
-    if (!same_bytes(&log, &rules->log)) wrong = "the callbacks differ";
-    if (!same_bytes(&out, &rules->out)) wrong = "the outputs differ";
+    if (!fails_in_pieces(rules, first)) {
+      if (stats.failed_at != rules->stats.failed_at || stats.output_bytes != rules->stats.output_bytes)
+        wrong = "the counters differ";
+      if (!same_bytes(&log, &rules->log)) wrong = "the callbacks differ";
+      if (!same_bytes(&out, &rules->out)) wrong = "the outputs differ";
+    }
     if (!wrong) continue;
     printf("pieces of up to %zu bytes, statuses %d and %d; rules:\n", most[i], first, second);
     rewriting_print(rules);
