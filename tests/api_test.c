@@ -136,12 +136,13 @@ static void ended_tokens(void) {
 }
 
 static void missing_arguments(void) {
-  hpar_stats stats = {HPAR_STATS_INIT};
+  hpar_stats stats = {HPAR_STATS_INIT, .nodes = 7};
   CHECK(*hpar_parser_error(NULL)->text != 0);
   CHECK_EQ(hpar_parser_create(NULL), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse(NULL, NULL, page, 3, document, &stats), HPAR_ERROR_ARGUMENT);
   CHECK_EQ(hpar_parse(parser, NULL, page, 3, NULL, &stats), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser)->text, "document is NULL") != NULL);
+  CHECK_EQ(stats.nodes, 7); /* not written */
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 3, document, &stats), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser)->text, "bytes is NULL and length is 3") != NULL);
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 0, document, &stats), HPAR_OK);

@@ -108,7 +108,6 @@ static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, 
 static hpar_status parse_bytes(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                uint64_t begin, hpar_document *document) {
   hpar_error *error = &parser->session.error;
-  if (!document) return no_document(error);
   if (!bytes && length) return hp_explain_no_bytes(error, length);
   if (!hp_begin_sole_use(&document->use)) return busy_document(error);
   hpar_status status = parse_into(parser, options, bytes, length, begin, document);
@@ -122,6 +121,7 @@ hpar_status hp_parse_call(hpar_parser *parser, const hpar_options *options, cons
   hpar_error *error = hp_begin_parser_call(parser);
   if (!error) return HPAR_ERROR_ARGUMENT;
   hpar_status status = target.check(target.stats, error);
+  if (status == HPAR_OK && !document) status = no_document(error);
   if (status != HPAR_OK) return hp_end_parser_call(parser, status);
   status = parse_bytes(parser, options, bytes, length, begin, document);
   target.write(&parser->session, target.stats);
