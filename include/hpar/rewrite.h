@@ -379,7 +379,7 @@ typedef struct hpar_rewrite_stats {
   uint64_t depth;        /* the most open elements */
   uint64_t misplaced;    /* "after" content inside an element that has no end tag */
   bool passed_through;   /* UTF-16 that was not rewritten */
-  bool retired;          /* all rules had retired before the end of the input */
+  bool retired;          /* all rules had retired: tags, depth and encoding may lack the rest */
   bool decoded;          /* the input was UTF-16, and the output is UTF-8 */
   uint64_t failed_at;    /* input offset of the failure; UINT64_MAX: none */
   const char *encoding;  /* name of the encoding, static; NULL: unknown */
