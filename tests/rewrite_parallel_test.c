@@ -310,6 +310,36 @@ static void test_long_tag(void) {
   hpar_rules_destroy(rules);
 }
 
+/* No edit makes a byte order mark at the front, in whichever chunk its bytes are: not a removal, an
+ * insertion of one, or an insertion of its first byte. */
+static void test_marks(void) {
+  static const char *const encodings[] = {"utf-8", "windows-1252"};
+  static const char *const pages[] = {"<p>a</p><p>b</p>\xFF\xFE<u>x</u>", "<p>a</p><p>b</p><u>x</u><u>y</u>",
+                                      "<p>a</p><s></s>\xFE<u>x</u>"};
+  const hpar_action remove = {.kind = HPAR_ACTION_REMOVE},
+                    before = {.kind = HPAR_ACTION_BEFORE, .value = {"\xEF\xBB\xBF", 3}},
+                    replace = {.kind = HPAR_ACTION_REPLACE, .value = {"\xC3\xBF", 2}};
+  const hpar_rule rule[] = {{HPAR_RULE_INIT, .selector = "p", .actions = &remove, .action_count = 1},
+                            {HPAR_RULE_INIT, .selector = "u", .actions = &before, .action_count = 1},
+                            {HPAR_RULE_INIT, .selector = "s", .actions = &replace, .action_count = 1}};
+  unsigned guards = 0;
+  for (size_t i = 0; i < 6; i++) {
+    const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = encodings[i % 2]};
+    const char *page = pages[i / 2];
+    hpar_rules *rules = division_begin_rules();
+    for (size_t k = 0; k < 3; k++) division_add_rule(rules, &rule[k]);
+    CHECK_EQ(hpar_rules_compile(rules), HPAR_OK);
+    division_rewrite_alone(rules, &options, page, strlen(page));
+    guards += !memcmp(division_expected.out.bytes, "</>", 3);
+    for (size_t cut = 1; cut < strlen(page); cut++) {
+      const hp_rewrite_division division = {.cuts = &cut, .cut_count = 1, .is_inline = true};
+      CHECK(division_check(rules, &options, page, strlen(page), &division));
+    }
+    hpar_rules_destroy(rules);
+  }
+  CHECK_EQ(guards, 4);
+}
+
 /* Each allocation in turn fails, in a worker or in the merger. */
 static void test_memory(bool edits_units) {
   hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT, .encoding = "utf-8"};
@@ -417,6 +447,7 @@ int main(void) {
   test_failures();
   test_failed_output();
   test_long_tag();
+  test_marks();
   test_claimed_chunks(division_scale(10));
   test_memory(false);
   test_memory(true);

@@ -484,7 +484,8 @@ static void marks_at_begin(void) {
                                         {"\xEF<b></b>\xBB<b></b>\xBF", "</>\xEF\xBB\xBF"},
                                         {"\xEF\xBB\xBF<b></b>\xEF\xBB\xBF", "\xEF\xBB\xBF\xEF\xBB\xBF"},
                                         {"<b></b>\xEF\xBB", "\xEF\xBB"},
-                                        {"<b></b><u>", "\xEF\xBB\xBF<u>"}};
+                                        {"<b></b>\xFF\xFE<u>", "</>\xFF\xFE\xEF\xBB\xBF<u>"},
+                                        {"<b></b><u>", "</>\xEF\xBB\xBF<u>"}};
   const hpar_rule rules[] = {{HPAR_RULE_INIT, .selector = "b", .actions = &remove, .action_count = 1},
                              {HPAR_RULE_INIT, .selector = "u", .actions = &before, .action_count = 1}};
   buffer out = {0};

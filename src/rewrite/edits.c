@@ -347,8 +347,7 @@ void hp_edits_apply(hp_edits *e, hp_sink *sink, const char *window, uint64_t sta
       copy_upto(e, sink, window, start, edit->position);
     else
       e->copied = edit->position;
-    if (edit->length) {          /* `text` is NULL before the first insertion */
-      sink->has_no_mark = false; /* a rule may insert one */
+    if (edit->length) { /* `text` is NULL before the first insertion */
       put(sink, text, edit->length);
       text += edit->length;
     }
