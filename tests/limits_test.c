@@ -391,7 +391,7 @@ static void far_below_the_limit(size_t length) {
   for (int is_near = 0; is_near < 2 && hpar_predictor_name(0); is_near++) {
     CHECK_EQ(hpar_parse(parser, &options, page.bytes, page.length, document, &stats), HPAR_OK);
     CHECK_STRING(stats.mode, is_near ? "sequential" : "parallel");
-    options.limits.memory = memory / 2 * 3; /* parallel, late threads add memory */
+    options.limits.memory = memory / 2 * 3; /* a parallel parse may take more: of late threads */
   }
   if (hpar_predictor_name(0)) {
     options.limits = (hpar_limits){.nodes = stats.nodes};
