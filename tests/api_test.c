@@ -143,8 +143,10 @@ static void missing_arguments(void) {
   CHECK_EQ(hpar_parse(parser, NULL, page, 3, NULL, &stats), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser)->text, "document is NULL") != NULL);
   CHECK_EQ(stats.nodes, 7); /* not written */
+  CHECK_EQ(hpar_parse(parser, NULL, page, 3, document, &stats), HPAR_OK);
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 3, document, &stats), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser)->text, "bytes is NULL and length is 3") != NULL);
+  CHECK(stats.nodes == 0 && !hpar_node_first_child(document, hpar_document_root(document)));
   CHECK_EQ(hpar_parse(parser, NULL, NULL, 0, document, &stats), HPAR_OK);
   CHECK_EQ(hpar_parser_feed(parser, page, 3), HPAR_ERROR_ARGUMENT);
   CHECK(strstr(hpar_parser_error(parser)->text, "hpar_parser_begin") != NULL);

@@ -99,6 +99,7 @@ static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, 
   hpar_error *error = &parser->session.error;
   hp_config config;
   hpar_status status = hp_config_resolve(&config, options, error);
+  if (status == HPAR_OK && !bytes && length) status = hp_explain_no_bytes(error, length);
   if (status == HPAR_OK) status = hp_config_check_cuts(&config, length, error);
   if (status == HPAR_OK) return hp_parse_input(&parser->session, &config, bytes, length, begin, document);
   hp_document_empty(document);
@@ -107,9 +108,7 @@ static hpar_status parse_into(hpar_parser *parser, const hpar_options *options, 
 
 static hpar_status parse_bytes(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                uint64_t begin, hpar_document *document) {
-  hpar_error *error = &parser->session.error;
-  if (!bytes && length) return hp_explain_no_bytes(error, length);
-  if (!hp_begin_sole_use(&document->use)) return busy_document(error);
+  if (!hp_begin_sole_use(&document->use)) return busy_document(&parser->session.error);
   hpar_status status = parse_into(parser, options, bytes, length, begin, document);
   hp_document_end_use(document);
   return status;
@@ -131,10 +130,8 @@ hpar_status hp_parse_call(hpar_parser *parser, const hpar_options *options, cons
 hpar_status hp_parse_call_inside(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
                                  hpar_document *document) {
   uint64_t begin = hp_now();
-  hpar_error *error = hp_begin_parser_call(parser);
-  hpar_status status = !bytes && length ? hp_explain_no_bytes(error, length)
-                                        : parse_into(parser, options, bytes, length, begin, document);
-  return hp_end_parser_call(parser, status);
+  hp_begin_parser_call(parser);
+  return hp_end_parser_call(parser, parse_into(parser, options, bytes, length, begin, document));
 }
 
 hpar_status hpar_parse(hpar_parser *parser, const hpar_options *options, const char *bytes, size_t length,
