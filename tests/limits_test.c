@@ -460,7 +460,7 @@ int main(void) {
   large();
   cuts_beyond_the_limit();
   encodings_beyond_the_limit();
-  bytes_at_the_limit();
+  if (CHECK_ONE_THREAD) bytes_at_the_limit();
   cut_characters_beyond_the_limit();
   time_is_up();
   amplification();

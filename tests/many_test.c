@@ -189,7 +189,7 @@ static void long_inputs(void) {
     for (unsigned few = compare_scale() < 100 ? COUNT : 0; few <= COUNT; few += COUNT) {
       check_long(HPAR_MODE_AUTO, HPAR_EXECUTOR_THREADS, few, longs);
       check_long(HPAR_MODE_AUTO, HPAR_EXECUTOR_CALLER, few, longs);
-      check_long(HPAR_MODE_AUTO, HPAR_EXECUTOR_INLINE, few, longs);
+      if (CHECK_ONE_THREAD) check_long(HPAR_MODE_AUTO, HPAR_EXECUTOR_INLINE, few, longs);
       check_long(HPAR_MODE_SEQUENTIAL, HPAR_EXECUTOR_THREADS, few, longs);
     }
 }

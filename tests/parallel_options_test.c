@@ -121,7 +121,7 @@ static void names(const char *(*name_at)(size_t), const char *(*summary_at)(size
   for (size_t i = 0; (name = name_at(i)); i++) {
     CHECK(summary_at(i) != NULL);
     for (size_t k = 0; k < i; k++) CHECK(strcmp(name, name_at(k)) != 0);
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 1 + CHECK_ONE_THREAD; k++) {
       hpar_study study = {HPAR_STUDY_INIT};
       hpar_options options = {HPAR_OPTIONS_INIT, .study = &study};
       options.mode = HPAR_MODE_PARALLEL;
@@ -199,7 +199,7 @@ static void exact_cuts(void) {
   static const size_t sizes[] = {100, 1000, 8000};
   static const char *const predictors[] = {"data", "oracle"}, *const mode_predictors[] = {"replay", "oracle"};
   for (size_t i = 0; i < 3; i++)
-    for (size_t k = 0; k < 8; k++) {
+    for (size_t k = CHECK_ONE_THREAD ? 0 : 4; k < 8; k++) {
       hpar_study study = {HPAR_STUDY_INIT, .cut_policy = "exact", .predictor = predictors[k % 2],
                           .mode_predictor = mode_predictors[k / 2 % 2]};
       hpar_options options = {
@@ -571,7 +571,7 @@ int main(void) {
   NAMES(predictor);
   NAMES(mode_predictor);
   NAMES(cut_policy);
-  merged_as_a_tree();
+  if (CHECK_ONE_THREAD) merged_as_a_tree();
   exact_cuts();
   fed_cuts();
   automatic();

@@ -439,8 +439,10 @@ int main(void) {
   test_long_raw_text();
   test_executors(division_scale(8));
   test_threads(division_scale(40));
-  test_units();
-  test_long_texts();
+  if (CHECK_ONE_THREAD) {
+    test_units();
+    test_long_texts();
+  }
   test_retired_texts();
   test_feeds(false);
   test_feeds(true);
