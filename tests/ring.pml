@@ -12,7 +12,7 @@
  * The interleavings are those of x86: a store may wait in the buffer of its processor while the
  * processor executes later loads. In the model, the stores of shared_tail and shared_head wait so. A
  * load of `sleepers` follows each of them. Sequentially consistent accesses in C empty the store
- * buffer of their processor: request, answered, drained, sleepers, the lock. BARRIER selects the
+ * buffer of their processor: request, answered, drained, sleepers, the futex. BARRIER selects the
  * order of the store and that load:
  *   1  the sleeper calls membarrier, which empties the buffers of all processors
  *   2  the load is an atomic addition of 0 to `sleepers`, if membarrier is missing
@@ -67,7 +67,7 @@ end:
   od
 }
 
-/* Wakes all sleepers, which test their conditions again. The C code holds the lock here. */
+/* Wakes all sleepers, which test their conditions again. */
 #define WAKE(commit) \
   atomic { \
     if \
@@ -81,8 +81,8 @@ end:
   fi
 
 /* The model omits spinning, because a thread may test the condition at any time before it sleeps.
- * The thread increments `sleepers` and then tests `ready` again. Between this test and its sleep, no
- * thread can wake it, because waking takes the lock. */
+ * The thread increments `sleepers` and then tests `ready` again. If another thread wakes it between
+ * this test and its sleep, the futex has changed, and it tests once more. */
 #define WAIT(asleep, ready, commit) \
   atomic { commit(); sleepers++ }; \
   atomic { \

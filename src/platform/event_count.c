@@ -3,15 +3,15 @@
 #include "base/process.h"
 #include "platform/pool.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
 #endif
-
-/* The timer starts after UNTIMED checks, because reading the clock costs as much as a short
- * wait. */
-enum { SPINS = 4000, UNTIMED = 16 };
 
 bool hp_event_count_has_membarrier;
 
@@ -37,62 +37,34 @@ static void fence_all_threads(void) {
   if (hp_event_count_has_membarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-void hp_event_count_open(hp_event_count *event) {
-  if (event->open) return;
-  hp_event_count_prepare();
-  pthread_mutex_init(&event->lock, NULL);
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&event->wake, &monotonic);
-  pthread_condattr_destroy(&monotonic);
-  event->open = true;
-}
-
-void hp_event_count_close(hp_event_count *event) {
-  if (!event->open) return;
-  pthread_cond_destroy(&event->wake);
-  pthread_mutex_destroy(&event->lock);
-  event->open = false;
-}
-
-void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(void *context), void *context) {
-  uint64_t begin = 0;
-  waits->count++;
-  for (int i = 0; i < SPINS; i++) {
-    if (ready(context)) {
-      if (begin) waits->nanoseconds += hp_now() - begin;
-      return;
-    }
-    if (i == UNTIMED) begin = hp_now();
-    hp_pause();
-  }
-  waits->slept++;
-  pthread_mutex_lock(&event->lock);
-  atomic_fetch_add(&event->sleepers, 1);
-  fence_all_threads();
-  while (!ready(context)) pthread_cond_wait(&event->wake, &event->lock);
-  atomic_fetch_sub(&event->sleepers, 1);
-  pthread_mutex_unlock(&event->lock);
-  waits->nanoseconds += hp_now() - begin;
-}
-
 bool hp_event_count_sleep(hp_event_count *event, uint64_t nanoseconds, bool (*ready)(void *context), void *context) {
-  uint64_t end = hp_now() + nanoseconds;
+  uint64_t end = nanoseconds < HP_WITHOUT_LIMIT ? hp_now() + nanoseconds : 0;
   struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
-  bool is_ready;
-  pthread_mutex_lock(&event->lock);
+  bool is_ready, is_late = false;
   atomic_fetch_add(&event->sleepers, 1);
   fence_all_threads();
-  int failure = 0;
-  while (!(is_ready = ready(context)) && !failure) failure = pthread_cond_timedwait(&event->wake, &event->lock, &until);
+  for (;;) {
+    uint32_t seen = atomic_load_explicit(&event->wakes, memory_order_acquire);
+    is_ready = ready(context);
+    if (is_ready || is_late) break;
+    is_late =
+        syscall(SYS_futex, &event->wakes, FUTEX_WAIT_BITSET_PRIVATE, seen, end ? &until : NULL, NULL, UINT32_MAX) &&
+        errno == ETIMEDOUT;
+  }
   atomic_fetch_sub(&event->sleepers, 1);
-  pthread_mutex_unlock(&event->lock);
   return is_ready;
 }
 
-void hp_event_count_wake_waiters(hp_event_count *event) {
-  pthread_mutex_lock(&event->lock);
-  pthread_cond_broadcast(&event->wake);
-  pthread_mutex_unlock(&event->lock);
+void hp_event_count_wait(hp_event_count *event, uint64_t spin_ns, bool (*ready)(void *context), void *context) {
+  hp_spin spin = {0};
+  do {
+    if (ready(context)) return;
+  } while (hp_spin_on(&spin, spin_ns));
+  hp_event_count_sleep(event, HP_WITHOUT_LIMIT, ready, context);
+}
+
+/* A thread between its test and its sleep does not fall asleep, because the word has changed. */
+void hp_event_count_wake_sleepers(hp_event_count *event) {
+  atomic_fetch_add(&event->wakes, 1);
+  syscall(SYS_futex, &event->wakes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }

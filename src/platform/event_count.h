@@ -1,10 +1,9 @@
 #ifndef HP_PLATFORM_EVENT_COUNT_H
 #define HP_PLATFORM_EVENT_COUNT_H
 
-/* An event count: a thread of the pool, the merger or a pipeline stage waits here for another
- * thread. The waiting thread spins with pauses, then sleeps. The other thread changes the condition
- * by a release store or a stronger one, then calls hp_event_count_wake. Either the sleeper sees the
- * change, or the waker sees the sleeper.
+/* An event count: a thread sleeps here until another thread has changed a condition. That thread
+ * changes it by a release store or a stronger one, then calls hp_event_count_wake. Either the
+ * sleeper sees the change, or the waker sees the sleeper.
  *
  * This protocol needs a full barrier between the store and the load of `sleepers`. Wakes are
  * about 100 times as frequent as sleeps. The sleeper therefore runs Linux's membarrier, which
@@ -16,46 +15,37 @@
 
 #include "base/target.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Zeros are an event count that nobody has used. */
 typedef struct hp_event_count {
-  bool open;
-  pthread_mutex_t lock;
-  pthread_cond_t wake;
+  _Atomic uint32_t wakes; /* futex */
   _Atomic unsigned sleepers;
 } hp_event_count;
 
-typedef struct hp_waits {
-  uint64_t count, slept;
-  uint64_t nanoseconds; /* without the shortest waits, which are not timed */
-} hp_waits;
+/* Chooses the barrier of the process at the first call. Whoever starts threads calls this before. */
+HP_SHARED void hp_event_count_prepare(void);
 
-/* Chooses the barrier of the process at the first call. A program with one thread calls this before
- * it starts others. */
-void hp_event_count_prepare(void);
-HP_SHARED void hp_event_count_open(hp_event_count *event); /* no effect if it is open */
-HP_SHARED void hp_event_count_close(hp_event_count *event);
-
-/* Waits until `ready(context)` returns true. Requires: `ready` uses acquire loads or stronger
- * ones. */
-HP_SHARED void hp_event_count_wait(hp_event_count *event, hp_waits *waits, bool (*ready)(void *context), void *context);
-/* Sleeps without a spin until `ready(context)` returns true or the time has passed. Returns whether
- * it is ready. */
+/* Sleeps until `ready(context)` returns true or the time has passed. Returns whether it is ready.
+ * Requires: `ready` uses acquire loads or stronger ones. */
+#define HP_WITHOUT_LIMIT UINT64_MAX
 HP_SHARED bool hp_event_count_sleep(hp_event_count *event, uint64_t nanoseconds, bool (*ready)(void *context),
                                     void *context);
-HP_SHARED void hp_event_count_wake_waiters(hp_event_count *event);
+/* Spins for `spin_ns` before it sleeps without a limit. */
+HP_SHARED void hp_event_count_wait(hp_event_count *event, uint64_t spin_ns, bool (*ready)(void *context),
+                                   void *context);
+HP_SHARED void hp_event_count_wake_sleepers(hp_event_count *event);
 
-/* Set once, before the first event count is open. */
+/* Set once, by hp_event_count_prepare. */
 HP_SHARED extern bool hp_event_count_has_membarrier;
 
 static inline void hp_event_count_wake(hp_event_count *event) {
   atomic_signal_fence(memory_order_seq_cst);
   unsigned sleepers = hp_event_count_has_membarrier ? atomic_load_explicit(&event->sleepers, memory_order_relaxed)
                                                     : atomic_fetch_add(&event->sleepers, 0);
-  if (__builtin_expect(sleepers != 0, 0)) hp_event_count_wake_waiters(event);
+  if (__builtin_expect(sleepers != 0, 0)) hp_event_count_wake_sleepers(event);
 }
 
 /* The constants of futex(2) and membarrier(2). Some C libraries, as musl in Debian, are installed
@@ -65,7 +55,6 @@ static inline void hp_event_count_wake(hp_event_count *event) {
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #else
-#define FUTEX_WAIT_PRIVATE 128
 #define FUTEX_WAKE_PRIVATE 129
 #define FUTEX_WAIT_BITSET_PRIVATE 137
 #define FUTEX_WAKE_BITSET_PRIVATE 138

@@ -58,9 +58,8 @@ struct hp_pool {
   _Alignas(HP_CACHE_LINE) _Atomic uint64_t batch;  /* open, leave: release; enter: acquire */
   _Alignas(HP_CACHE_LINE) _Atomic uint32_t signal; /* futex: a batch or the end changes it */
   _Atomic bool stop;
-  _Atomic unsigned ended;                        /* threads that use the pool no more */
-  _Alignas(HP_CACHE_LINE) _Atomic uint32_t left; /* futex: changes to wake a sleeping caller */
-  _Atomic bool caller_sleeps;
+  _Atomic unsigned ended;                       /* threads that use the pool no more */
+  _Alignas(HP_CACHE_LINE) hp_event_count leave; /* a thread leaves the batch */
 };
 
 void hp_pause(void) {
@@ -79,17 +78,8 @@ bool hp_spin_on(hp_spin *spin, uint64_t nanoseconds) {
   return now - spin->begin < nanoseconds;
 }
 
-/* Sleeps while the word has this value. A wake-up whose mask shares a bit with `mask` ends the
- * sleep. */
-static void sleep_while(_Atomic uint32_t *word, uint32_t value, uint32_t mask) {
-  syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, NULL, mask);
-}
-
-static void wake_sleepers(_Atomic uint32_t *word, uint32_t mask) {
-  syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, mask);
-}
-
-/* Returns the mask that wakes a thread. The last bit is for all threads with higher indices. */
+/* Returns the bit of a futex that wakes a thread. The last one is for all threads with higher
+ * indices. */
 static uint32_t mask_of(unsigned index) { return UINT32_C(1) << (index < 31 ? index : 31); }
 static uint32_t masks_below(unsigned n) { return n < 32 ? (UINT32_C(1) << n) - 1 : UINT32_MAX; }
 
@@ -128,7 +118,8 @@ static uint32_t wait_for_signal(worker *self, uint32_t seen) {
   }
   if (!changed) {
     atomic_store(&self->asleep, true);
-    while (atomic_load(&pool->signal) == seen) sleep_while(&pool->signal, seen, mask_of(self->index));
+    while (atomic_load(&pool->signal) == seen)
+      syscall(SYS_futex, &pool->signal, FUTEX_WAIT_BITSET_PRIVATE, seen, NULL, NULL, mask_of(self->index));
     atomic_store(&self->asleep, false);
   }
   if (!self->idle) adapt_spin(self, hp_now() - begin);
@@ -150,15 +141,6 @@ static bool enter_batch(worker *self) {
   return true;
 }
 
-/* Leaves the batch. Sequentially consistent: the caller sees the change, or this thread sees
- * that the caller sleeps. */
-static void leave_batch(hp_pool *pool) {
-  atomic_fetch_sub(&pool->batch, ONE_ACTIVE);
-  if (!atomic_load(&pool->caller_sleeps)) return;
-  atomic_fetch_add(&pool->left, 1);
-  wake_sleepers(&pool->left, UINT32_MAX);
-}
-
 static void *serve_batches(void *argument) {
   worker *self = argument;
   hp_pool *pool = self->pool;
@@ -167,7 +149,8 @@ static void *serve_batches(void *argument) {
     if (atomic_load_explicit(&pool->stop, memory_order_acquire)) break;
     if (!enter_batch(self)) continue;
     pool->work(pool->context, self->index);
-    leave_batch(pool);
+    atomic_fetch_sub_explicit(&pool->batch, ONE_ACTIVE, memory_order_release);
+    hp_event_count_wake(&pool->leave);
   }
   atomic_fetch_add_explicit(&pool->ended, 1, memory_order_release);
   return NULL;
@@ -218,7 +201,8 @@ static void widen_affinity(worker *w) {
 static void signal_threads(hp_pool *pool, unsigned n) {
   leave_cpu_to_caller(pool, n);
   atomic_fetch_add(&pool->signal, 1);
-  if (any_sleeps(pool, n)) wake_sleepers(&pool->signal, masks_below(n));
+  if (any_sleeps(pool, n))
+    syscall(SYS_futex, &pool->signal, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, masks_below(n));
 }
 
 /* Blocks all signals that another thread or process sends. Faults of the thread itself stay. */
@@ -369,30 +353,16 @@ void hp_pool_start(hp_pool *pool, unsigned n, hp_task_fn work, void *context) {
   signal_threads(pool, n);
 }
 
-/* Returns whether no thread is active and, if `all`, every requested thread has entered. */
-static bool has_ended(const hp_pool *pool, bool all) {
-  uint64_t batch = atomic_load(&pool->batch);
-  return !active(batch) && (!all || entered(batch) + 1 >= requested(batch));
-}
+static bool is_idle(void *pool) { return hp_pool_is_idle(pool); }
 
-/* Waits for the end of the batch: spins, then sleeps until a thread leaves. */
-static void wait_for_end(hp_pool *pool, bool all) {
-  hp_spin spin = {0};
-  if (hp_pool_is_lost(pool)) return;
-  do {
-    if (has_ended(pool, all)) return;
-  } while (hp_spin_on(&spin, JOIN_SPIN_NS));
-  atomic_store(&pool->caller_sleeps, true);
-  for (;;) {
-    uint32_t seen = atomic_load(&pool->left);
-    if (has_ended(pool, all)) break;
-    sleep_while(&pool->left, seen, UINT32_MAX);
-  }
-  atomic_store(&pool->caller_sleeps, false);
+static bool is_complete(void *context) {
+  const hp_pool *pool = context;
+  uint64_t batch = atomic_load_explicit(&pool->batch, memory_order_acquire);
+  return hp_pool_is_lost(pool) || (!active(batch) && entered(batch) + 1 >= requested(batch));
 }
 
 void hp_pool_join(hp_pool *pool) {
-  wait_for_end(pool, true);
+  hp_event_count_wait(&pool->leave, JOIN_SPIN_NS, is_complete, pool);
   hp_pool_end(pool);
 }
 
@@ -400,9 +370,11 @@ unsigned hp_pool_close(hp_pool *pool) {
   return entered(atomic_fetch_and_explicit(&pool->batch, ~OPEN, memory_order_relaxed));
 }
 
-bool hp_pool_is_idle(const hp_pool *pool) { return hp_pool_is_lost(pool) || has_ended(pool, false); }
+bool hp_pool_is_idle(const hp_pool *pool) {
+  return hp_pool_is_lost(pool) || !active(atomic_load_explicit(&pool->batch, memory_order_acquire));
+}
 
 void hp_pool_end(hp_pool *pool) {
   hp_pool_close(pool);
-  wait_for_end(pool, false);
+  hp_event_count_wait(&pool->leave, JOIN_SPIN_NS, is_idle, pool);
 }

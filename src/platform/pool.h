@@ -71,7 +71,7 @@ void hp_pool_wake(hp_pool *pool, unsigned n);
 void hp_pool_widen(hp_pool *pool);
 
 /* Pauses for a step of a busy wait. */
-void hp_pause(void);
+HP_SHARED void hp_pause(void);
 
 /* A busy wait that is measured in time. Requires: all zeros before the first step. */
 typedef struct hp_spin {

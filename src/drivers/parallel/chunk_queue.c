@@ -3,18 +3,12 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/target.h"
-#include "platform/pool.h"
 
 #include <string.h>
 
 enum { WAIT_SPIN_NS = 100000 };
 
 void hp_chunk_queue_reset(hp_chunk_queue *q) {
-  if (!q->has_lock) {
-    pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->wake, NULL);
-    q->has_lock = true;
-  }
   q->by_range = q->is_staggered = false;
   q->lazy.text = NULL;
   atomic_store_explicit(&q->head, 1, memory_order_relaxed);
@@ -24,17 +18,9 @@ void hp_chunk_queue_reset(hp_chunk_queue *q) {
   atomic_store_explicit(&q->cancelled, false, memory_order_relaxed);
 }
 
-void hp_chunk_queue_forget(hp_chunk_queue *q) {
-  q->has_lock = false;
-  atomic_store(&q->sleepers, 0);
-}
-
 void hp_chunk_queue_close(hp_chunk_queue *q) {
   for (unsigned block = 0; block < HP_CHUNK_BLOCKS; block++) hp_free(q->blocks[block]);
   hp_work_ranges_close(&q->ranges);
-  if (!q->has_lock) return;
-  pthread_cond_destroy(&q->wake);
-  pthread_mutex_destroy(&q->lock);
 }
 
 static size_t block_bytes(unsigned block) { return ((size_t)HP_FIRST_BLOCK << block) * sizeof(hp_chunk); }
@@ -270,26 +256,9 @@ bool hp_chunk_queue_is_finished(hp_chunk_queue *q) {
   return atomic_load(&q->closed) && atomic_load(&q->head) >= atomic_load(&q->published);
 }
 
-static bool must_wait(hp_chunk_queue *q) {
-  return atomic_load(&q->head) >= atomic_load(&q->published) && !atomic_load(&q->closed) && !atomic_load(&q->cancelled);
+static bool may_go_on(void *context) {
+  hp_chunk_queue *q = context;
+  return atomic_load(&q->head) < atomic_load(&q->published) || atomic_load(&q->closed) || atomic_load(&q->cancelled);
 }
 
-void hp_chunk_queue_wait(hp_chunk_queue *q) {
-  hp_spin spin = {0};
-  while (hp_spin_on(&spin, WAIT_SPIN_NS))
-    if (!must_wait(q)) return;
-  pthread_mutex_lock(&q->lock);
-  atomic_fetch_add(&q->sleepers, 1);
-  while (must_wait(q)) pthread_cond_wait(&q->wake, &q->lock);
-  atomic_fetch_sub(&q->sleepers, 1);
-  pthread_mutex_unlock(&q->lock);
-}
-
-/* The change and this load are sequentially consistent: the sleeper sees the change, or this thread
- * sees the sleeper. */
-void hp_chunk_queue_wake(hp_chunk_queue *q) {
-  if (!atomic_load(&q->sleepers)) return;
-  pthread_mutex_lock(&q->lock);
-  pthread_cond_broadcast(&q->wake);
-  pthread_mutex_unlock(&q->lock);
-}
+void hp_chunk_queue_wait(hp_chunk_queue *q) { hp_event_count_wait(&q->wake, WAIT_SPIN_NS, may_go_on, q); }

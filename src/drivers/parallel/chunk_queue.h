@@ -12,12 +12,12 @@
 
 #include "base/memory.h"
 #include "base/target.h"
+#include "platform/event_count.h"
 #include "runtime/units.h"
 #include "speculation/cut.h"
 #include "speculation/worker.h"
 
 #include <hpar/node.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,9 +117,6 @@ typedef struct hp_chunk_queue {
   bool by_range;     /* threads claim from the work ranges */
   bool is_staggered; /* later ranges are longer: the merger reads the first logs meanwhile */
   hp_lazy_cuts lazy; /* the text is NULL: each chunk has its cut and its limit */
-  bool has_lock;
-  pthread_mutex_t lock;
-  pthread_cond_t wake;
   /* hp_packed_range(i, cut): no cut is between lazily cut chunk i and `cut`. 0: none known. */
   _Atomic uint64_t known_cut;
   char padding_1[HP_CACHE_LINE];
@@ -129,13 +126,11 @@ typedef struct hp_chunk_queue {
   _Atomic uint32_t published; /* number of chunks, with chunk 0 */
   _Atomic bool closed;        /* the driver publishes no more chunks */
   _Atomic bool cancelled;
-  _Atomic unsigned sleepers;
+  hp_event_count wake;
 } hp_chunk_queue;
 
 /* Empties the queue for the next job. Keeps its memory. */
 void hp_chunk_queue_reset(hp_chunk_queue *queue);
-/* Forgets the lock and the sleepers, which lost threads may have used. */
-void hp_chunk_queue_forget(hp_chunk_queue *queue);
 void hp_chunk_queue_close(hp_chunk_queue *queue);
 
 /* Returns a new last chunk [cut, limit) that is not published yet, or NULL if memory is short. */
@@ -190,7 +185,7 @@ bool hp_chunk_queue_is_finished(hp_chunk_queue *queue);
 /* Waits until the queue has a chunk at its head, is closed or is cancelled. */
 void hp_chunk_queue_wait(hp_chunk_queue *queue);
 /* Wakes waiting threads after a change. */
-void hp_chunk_queue_wake(hp_chunk_queue *queue);
+static inline void hp_chunk_queue_wake(hp_chunk_queue *queue) { hp_event_count_wake(&queue->wake); }
 
 static inline uint32_t hp_published_chunks(const hp_chunk_queue *queue) {
   return atomic_load_explicit(&queue->published, memory_order_relaxed);

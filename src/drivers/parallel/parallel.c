@@ -149,7 +149,7 @@ void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *reque
   hp_team_await_stragglers(team);
   hp_cutter_close(&job->cutter, &job->plan);
   hp_chunk_queue_reset(&team->queue);
-  hp_event_count_open(&team->merger_event);
+  hp_event_count_prepare();
   memset(job, 0, sizeof *job);
   job->team = team;
   job->queue = &team->queue;

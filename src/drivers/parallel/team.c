@@ -346,8 +346,7 @@ void hp_team_forget(hp_team *team) {
   team->workers = NULL;
   team->pairs = team->order = team->judge = (hp_part_state){NULL, NULL};
   team->worker_count = 0;
-  team->merger_event = (hp_event_count){0};
-  hp_chunk_queue_forget(&team->queue);
+  team->merger_event = team->queue.wake = (hp_event_count){0};
   team->job.pool_runs = team->job.is_open = false;
 }
 
@@ -364,7 +363,6 @@ void hp_team_free(hp_team *team) {
   hp_free(team->cuts.at);
   hp_chunk_queue_close(&team->queue);
   hp_prescan_close(&team->prescan);
-  hp_event_count_close(&team->merger_event);
 }
 
 /*** decoding in slices ***/

@@ -22,7 +22,7 @@ static void await_tokens(hp_stages *s) {
   if (!s->taking_turns) {
     hp_event_count_wake(&s->event_count);
     uint64_t begin = s->has_events ? hp_now() : 0;
-    hp_event_count_wait(&s->event_count, &s->builder_waits, tokens_again, s);
+    hp_stages_wait(s, &s->builder_waits, tokens_again);
     hp_stages_note(s, HP_EVENT_WAIT, 0, begin, s->engine->tokenizer.at);
     return;
   }
@@ -55,7 +55,7 @@ static void request_rollback(hp_stages *s, unsigned known, hpar_pipeline_hazard 
   if (s->taking_turns)
     hp_stages_roll_back(s);
   else if (hp_is_asked_back(s))
-    hp_event_count_wait(&s->event_count, &s->builder_waits, answered_again, s);
+    hp_stages_wait(s, &s->builder_waits, answered_again);
   s->credit -= (int64_t)(s->wasted_bytes - s->debited_bytes);
   s->debited_bytes = s->wasted_bytes;
   s->was_dropped = s->dropped_so_far;

@@ -299,7 +299,7 @@ void hp_stages_serve(hp_stages *s) {
     hp_stuck why = hp_stages_run_ahead(s);
     uint64_t end = hp_stages_note(s, HP_EVENT_TOKENIZE, 1, begin, from);
     if (s->stopped) return;
-    hp_event_count_wait(&s->event_count, &s->waits, ready[why], s);
+    hp_stages_wait(s, &s->waits, ready[why]);
     hp_stages_note(s, HP_EVENT_WAIT, 1, end, s->ahead.at);
     if (why == HP_STUCK_DRAINING) hp_stages_go_on_alone(s);
   }

@@ -35,6 +35,9 @@ void hp_stages_roll_back(hp_stages *stages);
  * tokens, or there is a request. */
 void hp_stages_go_on_alone(hp_stages *stages);
 
+/* Waits until `ready(stages)` returns true, and counts the wait. */
+void hp_stages_wait(hp_stages *stages, hp_waits *waits, bool (*ready)(void *stages));
+
 /* Returns true if there is a request without an answer. */
 static inline bool hp_is_asked_back(const hp_stages *s) {
   return atomic_load(&s->request) != atomic_load(&s->answered);

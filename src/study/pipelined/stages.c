@@ -21,6 +21,24 @@ uint64_t hp_stages_note(hp_stages *s, hp_event_kind kind, unsigned thread, uint6
   return end;
 }
 
+/* The timer starts after UNTIMED checks, because reading the clock costs as much as a short
+ * wait. */
+void hp_stages_wait(hp_stages *s, hp_waits *waits, bool (*ready)(void *stages)) {
+  enum { SPINS = 4000, UNTIMED = 16 };
+  uint64_t begin = 0;
+  int spins = 0;
+  waits->count++;
+  for (; !ready(s) && spins < SPINS; spins++) {
+    if (spins == UNTIMED) begin = hp_now();
+    hp_pause();
+  }
+  if (spins == SPINS) {
+    waits->slept++;
+    hp_event_count_sleep(&s->event_count, HP_WITHOUT_LIMIT, ready, s);
+  }
+  if (begin) waits->nanoseconds += hp_now() - begin;
+}
+
 void hp_stages_stop(hp_stages *s) {
   s->stopping = true;
   atomic_fetch_add(&s->request, 1);
@@ -40,7 +58,7 @@ void hp_stages_open(hp_stages *s, hp_engine *engine, const hp_request *request, 
   uint32_t length = config->buffer_tokens ? config->buffer_tokens : usual;
   if (!hp_ring_open(&s->ring, length, config->batch_tokens ? config->batch_tokens : DEFAULT_BATCH))
     hp_unwind_now(unwind, HPAR_ERROR_MEMORY);
-  hp_event_count_open(&s->event_count);
+  hp_event_count_prepare();
   hp_stages_open_ahead(s, part, parts);
   s->waits = s->builder_waits = (hp_waits){0};
   s->bytes_dropped = s->tokens_dropped = s->rollbacks = s->drains = 0;
@@ -89,7 +107,6 @@ void hp_stages_count(const hp_stages *s, hp_pipeline_counters *counters) {
 
 void hp_stages_close(hp_stages *s) {
   hp_ring_close(&s->ring);
-  hp_event_count_close(&s->event_count);
   hp_interner_close(&s->interner);
   hp_tokenizer_close(&s->ahead);
   hp_free(s->errors.items);

@@ -46,6 +46,11 @@ typedef struct hp_snapshot {
   bool halt; /* the tokenizer must stop here */
 } hp_snapshot;
 
+typedef struct hp_waits {
+  uint64_t count, slept;
+  uint64_t nanoseconds; /* without the shortest waits, which are not timed */
+} hp_waits;
+
 typedef struct hp_stages { // NOLINT: grouped by the thread that writes
   hp_engine *engine;
   const hp_request *parse_request;
