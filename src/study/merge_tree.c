@@ -124,7 +124,7 @@ static void close_tree(hp_job *job) {
 /* While text arrives, the number of chunks and the shape of the tree are unknown.
  * `finish` then composes. */
 static void arrive(hp_job *job, unsigned thread, uint32_t chunk) {
-  uint32_t count = atomic_load(&job->queue->closed) ? atomic_load(&job->queue->published) : 0;
+  uint32_t count = atomic_load(&job->queue->closed) ? hp_published_chunks(job->queue) : 0;
   for (unsigned level = 1; count && count - 1 > UINT32_C(1) << (level - 1); level++) {
     hp_node_range node = node_over(chunk, level, count);
     if (node.middle >= count) continue; /* the node has no right half */
@@ -137,7 +137,7 @@ static void arrive(hp_job *job, unsigned thread, uint32_t chunk) {
 }
 
 static void finish(hp_job *job) {
-  uint32_t count = atomic_load(&job->queue->published);
+  uint32_t count = hp_published_chunks(job->queue);
   for (unsigned level = 1; count && count - 1 > UINT32_C(1) << (level - 1); level++)
     for (uint64_t chunk = 1; chunk < count; chunk += UINT64_C(1) << level) {
       hp_node_range node = node_over((uint32_t)chunk, level, count);

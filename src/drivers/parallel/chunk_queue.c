@@ -11,9 +11,7 @@ enum { WAIT_SPIN_NS = 100000 };
 void hp_chunk_queue_reset(hp_chunk_queue *q) {
   q->by_range = q->is_staggered = false;
   q->lazy.text = NULL;
-  atomic_store_explicit(&q->head, 1, memory_order_relaxed);
-  atomic_store_explicit(&q->reserved, 0, memory_order_relaxed);
-  atomic_store_explicit(&q->published, 0, memory_order_relaxed);
+  atomic_store_explicit(&q->rest, hp_packed_range(1, 0), memory_order_relaxed);
   atomic_store_explicit(&q->closed, false, memory_order_relaxed);
   atomic_store_explicit(&q->cancelled, false, memory_order_relaxed);
 }
@@ -56,11 +54,16 @@ bool hp_chunk_queue_divide(hp_chunk_queue *q, const hp_lazy_cuts *cuts) {
   q->ranges.chunk_size = cuts->distance;
   atomic_store_explicit(&q->known_cut, 0, memory_order_relaxed);
   hp_chunk_queue_place(q, 0);
-  atomic_store_explicit(&q->published, count, memory_order_relaxed);
+  atomic_store_explicit(&q->rest, hp_packed_range(1, count), memory_order_relaxed);
   return true;
 }
 
-void hp_chunk_queue_publish(hp_chunk_queue *q) { atomic_fetch_add(&q->published, 1); }
+void hp_chunk_queue_publish(hp_chunk_queue *q) { atomic_fetch_add(&q->rest, hp_packed_range(0, 1)); }
+
+/* The chunks before `chunk` are in ranges. */
+static void begin_rest_at(hp_chunk_queue *q, uint32_t chunk) {
+  atomic_store_explicit(&q->rest, hp_packed_range(chunk, hp_published_chunks(q)), memory_order_relaxed);
+}
 
 /* Returns the first chunk from 1 on that begins at or after `place`, or the number of chunks. */
 static uint32_t chunk_from(const hp_chunk_queue *q, size_t place) {
@@ -73,8 +76,8 @@ static uint32_t chunk_from(const hp_chunk_queue *q, size_t place) {
 
 void hp_chunk_queue_reserve(hp_chunk_queue *q, size_t place) {
   uint32_t end = chunk_from(q, place);
-  atomic_store_explicit(&q->reserved, hp_packed_range(1, end), memory_order_relaxed);
-  atomic_store_explicit(&q->head, end, memory_order_relaxed);
+  hp_work_range_set(&q->ranges, 0, 1, end);
+  begin_rest_at(q, end);
 }
 
 /* Returns the work of the thread in the time in which each other thread does its own. */
@@ -114,27 +117,14 @@ void hp_chunk_queue_share(hp_chunk_queue *q, const hp_cost_estimate *work, size_
     hp_work_range_set(ranges, t, low, high);
     low = high;
   }
-  atomic_store_explicit(&q->head, published, memory_order_relaxed);
+  begin_rest_at(q, published);
 }
 
 void hp_chunk_queue_give_all(hp_chunk_queue *q) {
   uint32_t published = hp_published_chunks(q);
   hp_work_range_set(&q->ranges, 0, 1, published);
   hp_work_range_set(&q->ranges, 1, published, published);
-  atomic_store_explicit(&q->head, published, memory_order_relaxed);
-}
-
-/* Claims the last reserved chunk. Returns 0 if the reserved range is empty. */
-static uint32_t claim_last_reserved(hp_chunk_queue *q) {
-  uint64_t reserved = atomic_load_explicit(&q->reserved, memory_order_relaxed);
-  uint32_t low, high;
-  do {
-    low = (uint32_t)reserved;
-    high = (uint32_t)(reserved >> 32);
-    if (low >= high) return 0;
-  } while (!atomic_compare_exchange_weak_explicit(&q->reserved, &reserved, hp_packed_range(low, high - 1),
-                                                  memory_order_relaxed, memory_order_relaxed));
-  return high - 1;
+  begin_rest_at(q, published);
 }
 
 /* Returns the place where the chunk begins, by a lazy cut. A long script has no cut. One search
@@ -174,12 +164,8 @@ static uint32_t place_claimed(hp_chunk_queue *q, uint32_t chunk) {
 uint32_t hp_chunk_queue_claim(hp_chunk_queue *q, unsigned thread) {
   hp_turn();
   if (q->by_range) return place_claimed(q, hp_work_range_claim(&q->ranges, thread, hp_now()));
-  uint32_t chunk = atomic_load_explicit(&q->head, memory_order_relaxed);
-  do {
-    if (chunk >= atomic_load_explicit(&q->published, memory_order_acquire)) return claim_last_reserved(q);
-  } while (
-      !atomic_compare_exchange_weak_explicit(&q->head, &chunk, chunk + 1, memory_order_relaxed, memory_order_relaxed));
-  return chunk;
+  uint32_t chunk = hp_claim_first_chunk(&q->rest);
+  return chunk ? chunk : hp_work_range_claim_last(&q->ranges, 0);
 }
 
 uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_cost_estimate *work) {
@@ -197,19 +183,9 @@ uint32_t hp_chunk_queue_take_part(hp_chunk_queue *q, const hp_cost_estimate *wor
 
 bool hp_chunk_queue_claim_chunk(hp_chunk_queue *q, uint32_t chunk) {
   hp_turn();
-  if (q->by_range) {
-    if (!hp_work_range_claim_chunk(&q->ranges, chunk)) return false;
-    hp_chunk_queue_place(q, chunk);
-    return true;
-  }
-  uint64_t reserved = atomic_load_explicit(&q->reserved, memory_order_relaxed);
-  while ((uint32_t)reserved == chunk && chunk < (uint32_t)(reserved >> 32))
-    if (atomic_compare_exchange_weak_explicit(&q->reserved, &reserved,
-                                              hp_packed_range(chunk + 1, (uint32_t)(reserved >> 32)),
-                                              memory_order_relaxed, memory_order_relaxed))
-      return true;
-  return atomic_compare_exchange_strong_explicit(&q->head, &chunk, chunk + 1, memory_order_relaxed,
-                                                 memory_order_relaxed);
+  if (!hp_work_range_claim_chunk(&q->ranges, chunk) && !hp_claim_chunks(&q->rest, chunk, 1)) return false;
+  hp_chunk_queue_place(q, chunk);
+  return true;
 }
 
 void hp_chunk_queue_join(hp_chunk_queue *q, uint32_t chunk, uint32_t count) {
@@ -239,8 +215,6 @@ bool hp_chunk_queue_hold(hp_chunk_queue *q, uint32_t chunk, unsigned thread) {
   return hp_unit_hold(&hp_chunk_at(q, chunk)->unit, thread);
 }
 
-void hp_chunk_queue_release(hp_chunk_queue *q, uint32_t chunk) { hp_unit_release(&hp_chunk_at(q, chunk)->unit); }
-
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *q, unsigned thread, uint32_t chunk) {
   const hp_lazy_cuts *lazy = &q->lazy;
   const hp_chunk *c = hp_chunk_at(q, chunk);
@@ -253,12 +227,12 @@ uint32_t hp_chunk_queue_reach(hp_chunk_queue *q, unsigned thread, uint32_t chunk
 }
 
 bool hp_chunk_queue_is_finished(hp_chunk_queue *q) {
-  return atomic_load(&q->closed) && atomic_load(&q->head) >= atomic_load(&q->published);
+  return atomic_load(&q->closed) && !hp_chunks_in(atomic_load(&q->rest));
 }
 
 static bool may_go_on(void *context) {
   hp_chunk_queue *q = context;
-  return atomic_load(&q->head) < atomic_load(&q->published) || atomic_load(&q->closed) || atomic_load(&q->cancelled);
+  return hp_chunks_in(atomic_load(&q->rest)) || atomic_load(&q->closed) || atomic_load(&q->cancelled);
 }
 
 void hp_chunk_queue_wait(hp_chunk_queue *q) { hp_event_count_wait(&q->wake, WAIT_SPIN_NS, may_go_on, q); }

@@ -3,12 +3,11 @@
 
 /* The chunk queue holds the chunks of one job in the order of the text. The driver's thread appends
  * chunks, or it divides the text evenly: then each thread finds the cuts of the chunks that it
- * claims. Chunk 0 belongs to the merger and is never in the queue. A thread
- * claims a chunk from one of these:
- *   - the head of the queue,
- *   - the reserved range, which the merger claims from the left and other threads, when they have
- *     no other chunk, claim from the right,
- *   - the work ranges, if the chunks are small. */
+ * claims. Chunk 0 belongs to the merger and is never in the queue.
+ *
+ * Small chunks are divided into the work ranges of the threads. Otherwise, all threads claim chunks
+ * of the rest in their order, and only the merger has a range: the first chunks are reserved for it,
+ * which it claims from the left and other threads, when there is no rest, claim from the right. */
 
 #include "base/memory.h"
 #include "base/target.h"
@@ -76,6 +75,8 @@ uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread);
 /* Takes the chunks from this one on from the range of `from`, and claims this one for `thread`,
  * whose range is empty. Returns false if the chunk is the first one of that range, or outside. */
 bool hp_work_range_take(hp_work_ranges *ranges, unsigned from, uint32_t chunk, unsigned thread);
+/* Claims the last chunk of a thread's range for any thread. Returns 0 if the range is empty. */
+uint32_t hp_work_range_claim_last(hp_work_ranges *ranges, unsigned thread);
 /* Claims this chunk if it is the first one of any range. Returns whether the caller has it now. */
 bool hp_work_range_claim_chunk(hp_work_ranges *ranges, uint32_t chunk);
 /* Claims chunks from this one on if it is the first one of the thread's own range: a part of the
@@ -87,6 +88,16 @@ uint32_t hp_work_range_limit(hp_work_ranges *ranges, unsigned thread, uint32_t c
 
 /* Returns the word of the range [low, high). */
 static inline uint64_t hp_packed_range(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+static inline uint32_t hp_low_chunk(uint64_t word) { return (uint32_t)word; }
+static inline uint32_t hp_high_chunk(uint64_t word) { return (uint32_t)(word >> 32); }
+static inline uint32_t hp_chunks_in(uint64_t word) {
+  return hp_high_chunk(word) > hp_low_chunk(word) ? hp_high_chunk(word) - hp_low_chunk(word) : 0;
+}
+/* Claims `count` chunks from this one on if it is the first one of the range. Returns whether it
+ * has: the range may have fewer. */
+bool hp_claim_chunks(_Atomic uint64_t *range, uint32_t chunk, uint32_t count);
+/* Claims the first chunk of the range. Returns 0 if the range is empty. */
+uint32_t hp_claim_first_chunk(_Atomic uint64_t *range);
 
 /*** the queue ***/
 
@@ -120,11 +131,11 @@ typedef struct hp_chunk_queue {
   /* hp_packed_range(i, cut): no cut is between lazily cut chunk i and `cut`. 0: none known. */
   _Atomic uint64_t known_cut;
   char padding_1[HP_CACHE_LINE];
-  _Atomic uint32_t head;     /* first chunk that no thread has claimed, except reserved ones */
-  _Atomic uint64_t reserved; /* hp_packed_range of it */
+  /* hp_packed_range of the chunks that are in no range and that no thread has claimed. The high half
+   * is the number of all published chunks, with chunk 0. */
+  _Atomic uint64_t rest;
   char padding_2[HP_CACHE_LINE];
-  _Atomic uint32_t published; /* number of chunks, with chunk 0 */
-  _Atomic bool closed;        /* the driver publishes no more chunks */
+  _Atomic bool closed; /* the driver publishes no more chunks */
   _Atomic bool cancelled;
   hp_event_count wake;
 } hp_chunk_queue;
@@ -141,7 +152,7 @@ bool hp_chunk_queue_divide(hp_chunk_queue *queue, const hp_lazy_cuts *cuts);
 /* Publishes the appended chunk. */
 void hp_chunk_queue_publish(hp_chunk_queue *queue);
 /* Reserves the chunks from 1 on that begin before `end` for the merger. Requires: all chunks are
- * published. */
+ * published, and the queue is not by range. */
 void hp_chunk_queue_reserve(hp_chunk_queue *queue, size_t end);
 /* Divides all chunks from 1 on among the threads, by the work in them and by the speeds of the
  * threads. The merger gets the first ones. Without `work`, the first `length` bytes of the text
@@ -170,25 +181,27 @@ void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk, uint32_t count);
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
 /* Publishes the result of a chunk. */
 void hp_chunk_queue_finish(hp_chunk_queue *queue, uint32_t chunk);
-/* Lets the thread alone use the result of a finished chunk. Returns false if the chunk is not
- * finished or another thread uses its result. */
+/* Lets the thread alone use the result of a finished chunk, until it releases the unit. Returns
+ * false if the chunk is not finished or another thread uses its result. */
 bool hp_chunk_queue_hold(hp_chunk_queue *queue, uint32_t chunk, unsigned thread);
-/* Ends the use of the result. */
-void hp_chunk_queue_release(hp_chunk_queue *queue, uint32_t chunk);
 /* Returns the beginning of a chunk, which no thread has to have claimed. Any thread may call it. */
 uint32_t hp_chunk_queue_cut(hp_chunk_queue *queue, uint32_t chunk);
 /* Finds the cut and the limit of a chunk of divided text. */
 HP_SHARED void hp_chunk_queue_place(hp_chunk_queue *queue, uint32_t chunk);
 
-/* Returns whether no thread will find a further chunk at the head. */
+/* Returns whether the queue is closed and has no rest. */
 bool hp_chunk_queue_is_finished(hp_chunk_queue *queue);
-/* Waits until the queue has a chunk at its head, is closed or is cancelled. */
+/* Waits until the queue has a rest, is closed or is cancelled. */
 void hp_chunk_queue_wait(hp_chunk_queue *queue);
 /* Wakes waiting threads after a change. */
 static inline void hp_chunk_queue_wake(hp_chunk_queue *queue) { hp_event_count_wake(&queue->wake); }
 
 static inline uint32_t hp_published_chunks(const hp_chunk_queue *queue) {
-  return atomic_load_explicit(&queue->published, memory_order_relaxed);
+  return hp_high_chunk(atomic_load_explicit(&queue->rest, memory_order_acquire));
+}
+/* Returns the number of published chunks that are not in the rest. */
+static inline uint32_t hp_chunks_before_rest(const hp_chunk_queue *queue) {
+  return hp_low_chunk(atomic_load_explicit(&queue->rest, memory_order_relaxed));
 }
 
 static inline bool hp_is_cancelled(const hp_chunk_queue *queue) {

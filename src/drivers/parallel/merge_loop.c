@@ -170,7 +170,7 @@ static bool merge_chunk(hp_job *job) {
 static bool is_ready(hp_job *job) {
   if (job->config.order && !job->position.is_order_closed)
     return atomic_load_explicit(&job->shared.composed_chunks, memory_order_acquire) + 1 >=
-           atomic_load(&job->queue->published);
+           hp_published_chunks(job->queue);
   if (!job->division.composes) return is_done(job);
   if (job->position.held_chunk == job->position.chunk) return true;
   if (!hp_chunk_queue_hold(job->queue, job->position.chunk, 0)) return false;
@@ -334,8 +334,8 @@ static void merge_finished_chunks(hp_job *job) {
 void hp_merge_between_feeds(hp_job *job) {
   for (;;) {
     merge_finished_chunks(job);
-    uint32_t head = atomic_load_explicit(&job->queue->head, memory_order_relaxed);
-    if (job->merger.done || hp_published_chunks(job->queue) - head <= job->division.threads - 1) return;
+    uint32_t rest = hp_published_chunks(job->queue) - hp_chunks_before_rest(job->queue);
+    if (job->merger.done || rest <= job->division.threads - 1) return;
     if (take_over_chunk(job)) continue;
     uint32_t chunk = hp_chunk_queue_claim(job->queue, 0);
     if (!chunk) return;

@@ -35,9 +35,10 @@ static void note_progress(const composition *c) {
 
 static void release(const composition *c) {
   hp_chunk_queue *queue = c->job->queue;
-  for (uint32_t chunk = c->left, next; chunk < c->end; chunk = next) {
-    next = chunk + hp_chunk_span(hp_chunk_at(queue, chunk));
-    hp_chunk_queue_release(queue, chunk);
+  for (uint32_t chunk = c->left; chunk < c->end;) {
+    hp_chunk *held = hp_chunk_at(queue, chunk);
+    chunk += hp_chunk_span(held);
+    hp_unit_release(&held->unit);
   }
   hp_event_count_wake(&c->job->team->merger_event);
 }

@@ -184,10 +184,8 @@ static bool estimates_work(const hp_job *job) {
  * worker. The first chunks are reserved for it, unless it runs scripts meanwhile. */
 static void assign_chunks(hp_job *job) {
   hp_chunk_queue *queue = job->queue;
-  uint32_t published = hp_published_chunks(queue);
   if (hp_is_inline(job)) {
-    for (uint32_t i = published - 1; i > 0; i--) hp_team_parse_chunk(job, 0, i);
-    atomic_store_explicit(&queue->head, published, memory_order_relaxed);
+    for (uint32_t i = hp_published_chunks(queue) - 1; i > 0; i--) hp_team_parse_chunk(job, 0, i);
     return;
   }
   size_t length = job->config.scripts ? 0 : job->request.length;
@@ -274,7 +272,7 @@ void hp_parallel_finish(hp_team *team, size_t length) {
   uint64_t begin = hp_now();
   hp_tokenizer_extend(&m->engine->tokenizer, length, true);
   resume_scripts(job);
-  job->counters->chunks_started_before_end = atomic_load_explicit(&job->queue->head, memory_order_relaxed) - 1;
+  job->counters->chunks_started_before_end = hp_chunks_before_rest(job->queue) - 1;
   if (job->is_open) {
     atomic_store_explicit(&job->shared.available, length, memory_order_release);
     atomic_store_explicit(&job->shared.text_is_complete, true, memory_order_release);

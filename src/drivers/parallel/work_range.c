@@ -12,10 +12,6 @@ enum { USUAL_TIME = 4 << 10 };
  * chunk by a part of its range: by many chunks at first, and by single ones towards the end. */
 enum { PARTS_OF_RANGE = 3 };
 
-static uint32_t low_of(uint64_t word) { return (uint32_t)word; }
-static uint32_t high_of(uint64_t word) { return (uint32_t)(word >> 32); }
-static uint32_t size_of(uint64_t word) { return high_of(word) > low_of(word) ? high_of(word) - low_of(word) : 0; }
-
 static uint64_t word_of(const hp_work_ranges *ranges, unsigned thread) {
   return atomic_load_explicit(&ranges->of_thread[thread].word, memory_order_relaxed);
 }
@@ -42,6 +38,7 @@ hpar_status hp_work_ranges_open(hp_work_ranges *ranges, unsigned threads) {
   for (unsigned t = 0; t < threads; t++) {
     ranges->of_thread[t].capacity = ranges->of_thread[t].speed = HP_FULL_SPEED;
     set_place(&ranges->of_thread[t], 0, 0, 0);
+    hp_work_range_set(ranges, t, 0, 0);
   }
   ranges->threads = threads;
   ranges->chunk_size = BOUNDARY_BYTES;
@@ -69,12 +66,14 @@ void hp_work_range_reach(hp_work_ranges *ranges, unsigned thread, uint32_t chunk
   set_place(range, now, chunk, chunk_time);
 }
 
-uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread) { return low_of(word_of(ranges, thread)); }
+uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread) {
+  return hp_low_chunk(word_of(ranges, thread));
+}
 
 bool hp_work_range_take(hp_work_ranges *ranges, unsigned from, uint32_t chunk, unsigned thread) {
-  for (uint64_t word; low_of(word = word_of(ranges, from)) < chunk && chunk < high_of(word);) {
-    if (!change_word(ranges, from, word, hp_packed_range(low_of(word), chunk))) continue;
-    hp_work_range_set(ranges, thread, chunk + 1, high_of(word));
+  for (uint64_t word; hp_low_chunk(word = word_of(ranges, from)) < chunk && chunk < hp_high_chunk(word);) {
+    if (!change_word(ranges, from, word, hp_packed_range(hp_low_chunk(word), chunk))) continue;
+    hp_work_range_set(ranges, thread, chunk + 1, hp_high_chunk(word));
     return true;
   }
   return false;
@@ -105,8 +104,8 @@ static uint64_t chunk_time_of(const prediction *p, unsigned thread, uint64_t wor
   uint64_t since = atomic_load_explicit(&range->at_time, memory_order_relaxed);
   uint32_t at = atomic_load_explicit(&range->at_chunk, memory_order_relaxed);
   if (!time) time = p->mean * HP_FULL_SPEED / range->speed;
-  if (at && low_of(word) > at && p->now > since && p->now - since > time * (low_of(word) - at))
-    time = (p->now - since) / (low_of(word) - at);
+  if (at && hp_low_chunk(word) > at && p->now > since && p->now - since > time * (hp_low_chunk(word) - at))
+    time = (p->now - since) / (hp_low_chunk(word) - at);
   return time < UINT32_MAX ? time : UINT32_MAX;
 }
 
@@ -115,9 +114,9 @@ static int64_t time_left(const prediction *p, unsigned thread, uint64_t word, ui
   const hp_work_range *range = &p->ranges->of_thread[thread];
   uint64_t since = atomic_load_explicit(&range->at_time, memory_order_relaxed);
   uint32_t at = atomic_load_explicit(&range->at_chunk, memory_order_relaxed);
-  int64_t least = (int64_t)(size_of(word) * chunk_time);
-  if (!at || at > high_of(word)) return least;
-  int64_t left = (int64_t)((high_of(word) - at) * chunk_time) - (int64_t)(p->now - since);
+  int64_t least = (int64_t)(hp_chunks_in(word) * chunk_time);
+  if (!at || at > hp_high_chunk(word)) return least;
+  int64_t left = (int64_t)((hp_high_chunk(word) - at) * chunk_time) - (int64_t)(p->now - since);
   return left > least ? left : least;
 }
 
@@ -129,7 +128,7 @@ static part choose_part(const prediction *p, unsigned from, uint64_t word, unsig
   int64_t left = time_left(p, from, word, time);
   int64_t boundary = (int64_t)(p->mean * BOUNDARY_BYTES / p->ranges->chunk_size);
   int64_t chunks = left > boundary ? (left - boundary) / (int64_t)(time + own) : 0;
-  if (chunks > size_of(word)) chunks = size_of(word);
+  if (chunks > hp_chunks_in(word)) chunks = hp_chunks_in(word);
   if (chunks < 1) chunks = 1;
   int64_t owner_left = left - chunks * (int64_t)time, thief_left = boundary + chunks * (int64_t)own;
   return (part){.from = from,
@@ -157,7 +156,7 @@ static part choose_best_part(const hp_work_ranges *ranges, unsigned thread, uint
   part best = {0};
   for (unsigned t = 0; t < ranges->threads; t++) {
     uint64_t word = word_of(ranges, t);
-    if (!size_of(word)) continue;
+    if (!hp_chunks_in(word)) continue;
     part its = choose_part(&p, t, word, thread);
     if (its.gain > best.gain) best = its;
   }
@@ -170,39 +169,55 @@ static uint32_t take_best_part(hp_work_ranges *ranges, unsigned thread, uint64_t
   for (;;) {
     const part best = choose_best_part(ranges, thread, now);
     if (best.gain <= 0) return 0;
-    uint32_t middle = high_of(best.word) - best.chunks;
-    if (!change_word(ranges, best.from, best.word, hp_packed_range(low_of(best.word), middle))) continue;
+    uint32_t middle = hp_high_chunk(best.word) - best.chunks;
+    if (!change_word(ranges, best.from, best.word, hp_packed_range(hp_low_chunk(best.word), middle))) continue;
     set_place(&ranges->of_thread[thread], now + (uint64_t)best.boundary, middle, best.chunk_time);
-    hp_work_range_set(ranges, thread, middle + 1, high_of(best.word));
+    hp_work_range_set(ranges, thread, middle + 1, hp_high_chunk(best.word));
     return middle;
   }
 }
 
+bool hp_claim_chunks(_Atomic uint64_t *range, uint32_t chunk, uint32_t count) {
+  uint64_t word = atomic_load_explicit(range, memory_order_relaxed);
+  while (hp_chunks_in(word) >= count && hp_low_chunk(word) == chunk)
+    if (atomic_compare_exchange_weak_explicit(range, &word, word + count, memory_order_acquire, memory_order_relaxed))
+      return true;
+  return false;
+}
+
+uint32_t hp_claim_first_chunk(_Atomic uint64_t *range) {
+  for (uint64_t word; hp_chunks_in(word = atomic_load_explicit(range, memory_order_acquire));)
+    if (hp_claim_chunks(range, hp_low_chunk(word), 1)) return hp_low_chunk(word);
+  return 0;
+}
+
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread, uint64_t now) {
-  for (uint64_t own; size_of(own = word_of(ranges, thread));)
-    if (change_word(ranges, thread, own, hp_packed_range(low_of(own) + 1, high_of(own)))) return low_of(own);
-  return take_best_part(ranges, thread, now);
+  uint32_t own = hp_claim_first_chunk(&ranges->of_thread[thread].word);
+  return own ? own : take_best_part(ranges, thread, now);
+}
+
+uint32_t hp_work_range_claim_last(hp_work_ranges *ranges, unsigned thread) {
+  for (uint64_t word; hp_chunks_in(word = word_of(ranges, thread));)
+    if (change_word(ranges, thread, word, word - hp_packed_range(0, 1))) return hp_high_chunk(word) - 1;
+  return 0;
 }
 
 bool hp_work_range_claim_chunk(hp_work_ranges *ranges, uint32_t chunk) {
   for (unsigned t = 0; t < ranges->threads; t++)
-    if (hp_work_range_extend(ranges, t, chunk, 1)) return true;
+    if (hp_claim_chunks(&ranges->of_thread[t].word, chunk, 1)) return true;
   return false;
 }
 
 uint32_t hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint32_t most) {
-  for (uint64_t own; size_of(own = word_of(ranges, thread)) && low_of(own) == chunk;) {
-    uint32_t count = size_of(own) / PARTS_OF_RANGE;
-    if (count > most) count = most;
-    if (count < 1) count = 1;
-    if (change_word(ranges, thread, own, hp_packed_range(chunk + count, high_of(own)))) return count;
-  }
-  return 0;
+  uint32_t count = hp_chunks_in(word_of(ranges, thread)) / PARTS_OF_RANGE;
+  if (count > most) count = most;
+  if (count < 1) count = 1;
+  return hp_claim_chunks(&ranges->of_thread[thread].word, chunk, count) ? count : 0;
 }
 
 uint32_t hp_work_range_limit(hp_work_ranges *ranges, unsigned thread, uint32_t chunk) {
   uint64_t own = word_of(ranges, thread);
-  return size_of(own) && low_of(own) == chunk + 1 ? high_of(own) : chunk + 1;
+  return hp_chunks_in(own) && hp_low_chunk(own) == chunk + 1 ? hp_high_chunk(own) : chunk + 1;
 }
 
 /*** the speeds of threads ***/
