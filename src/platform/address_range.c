@@ -97,11 +97,8 @@ static interval *best_fit(size_t wanted) {
   return best;
 }
 
-/* Moves the interval to the block. If the interval has at least 3 times `wanted` bytes, the block
- * gets only 2 times `wanted` bytes. */
-static void take_interval(interval *from, hp_block *block) {
-  size_t size = size_of(from), shared = SHARES * from->wanted;
-  if (size >= shared + from->wanted) size = shared;
+/* Moves the first `size` bytes of the interval to the block. */
+static void take_interval(interval *from, hp_block *block, size_t size) {
   size_t dirty = from->dirty < size ? from->dirty : size;
   *block = (hp_block){.base = from->start, .size = size, .touched = dirty, .huge = from->huge, .wanted = from->wanted};
   from->start += size;
@@ -109,9 +106,16 @@ static void take_interval(interval *from, hp_block *block) {
   if (from->start == from->end) *from = intervals[--interval_count];
 }
 
+/* Returns the part of the interval for a block: only 2 times `wanted` bytes, if it has at least 3
+ * times as many. */
+static size_t part_of(const interval *i) {
+  size_t size = size_of(i), shared = SHARES * i->wanted;
+  return size >= shared + i->wanted ? shared : size;
+}
+
 static bool take_listed(hp_block *block, size_t wanted) {
   interval *found = best_fit(wanted);
-  if (found) take_interval(found, block);
+  if (found) take_interval(found, block, part_of(found));
   return found;
 }
 
@@ -238,16 +242,17 @@ static bool acquire_block(hp_block *block, size_t bytes, size_t least) {
   return taken || map_block(block, bytes, least);
 }
 
-/* Grows the block in place. Returns false if the memory after the block is not free. */
-static bool extend_block(hp_block *block, size_t bytes) {
+/* Grows the block in place by `bytes` bytes, or by more unless `exactly`. Returns false if the memory
+ * after the block is not free. */
+static bool extend_block(hp_block *block, size_t bytes, bool exactly) {
+  if (!block->base) return false;
   bool extended = false;
   char *end = block->base + block->size;
   lock_list();
   for (unsigned i = 0; i < interval_count && !extended; i++) {
-    if (intervals[i].start != end || intervals[i].wanted != block->wanted) continue;
-    if (size_of(&intervals[i]) + block->size < bytes) continue;
+    if (intervals[i].start != end || intervals[i].wanted != block->wanted || size_of(&intervals[i]) < bytes) continue;
     hp_block more;
-    take_interval(&intervals[i], &more);
+    take_interval(&intervals[i], &more, exactly ? bytes : part_of(&intervals[i]));
     if (more.touched) block->touched = block->size + more.touched;
     block->huge = later(block->huge, more.huge);
     block->size += more.size;
@@ -278,7 +283,7 @@ static void close_block(hp_block *block) {
 bool hp_block_open(hp_block *block, size_t bytes, size_t least) {
   if (block->open) return true;
   bool again = block->base;
-  if (!again || !extend_block(block, bytes)) {
+  if (!extend_block(block, bytes > block->size ? bytes - block->size : 0, false)) {
     hp_block made;
     if (!acquire_block(&made, bytes, least)) return false;
     hp_block_release(block);
@@ -375,15 +380,18 @@ static bool take_from_jemalloc(hp_range *range, size_t length) {
   return true;
 }
 
+static void give_to_jemalloc(hp_range *range) {
+  if (!range->by_jemalloc) return;
+  HP_UNPOISON(range->base, atomic_load(&range->top));
+  hp_jemalloc_give(range->base);
+  range->by_jemalloc = false;
+}
+
 static bool take_block(hp_range *range) {
   bool open = range->block.open;
   note_touched(range);
   if (!hp_block_open(&range->block, RANGE_BYTES, MIN_RANGE_BYTES)) return false;
-  if (range->by_jemalloc) {
-    HP_UNPOISON(range->base, atomic_load(&range->top));
-    hp_jemalloc_give(range->base);
-    range->by_jemalloc = false;
-  }
+  give_to_jemalloc(range);
   if (!open) take_memory(range, range->block.base, range->block.size);
   return true;
 }
@@ -395,31 +403,11 @@ hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc) {
   return HPAR_OK;
 }
 
-/* Takes `bytes` bytes after the block. Returns false if these are not free. */
-static bool lengthen_block(hp_block *block, size_t bytes) {
-  bool taken = false;
-  char *end = block->base + block->size;
-  lock_list();
-  for (unsigned i = 0; i < interval_count && block->base && !taken; i++) {
-    interval *after = &intervals[i];
-    if (after->start != end || after->wanted != block->wanted || size_of(after) <= bytes) continue;
-    size_t dirty = after->dirty < bytes ? after->dirty : bytes;
-    if (dirty) block->touched = block->size + dirty;
-    block->huge = later(block->huge, after->huge);
-    block->size += bytes;
-    after->start += bytes;
-    after->dirty -= dirty;
-    taken = true;
-  }
-  unlock_list();
-  return taken;
-}
-
 /* Grows the range in place. */
 static bool lengthen_range(hp_range *range, size_t size) {
   hp_block *block = &range->block;
   note_touched(range);
-  if (range->by_jemalloc || !hp_memory_may() || !lengthen_block(block, size - range->size)) return false;
+  if (range->by_jemalloc || !hp_memory_may() || !extend_block(block, size - range->size, true)) return false;
   if (!block->open) atomic_fetch_add_explicit(&open_blocks, 1, memory_order_relaxed);
   block->open = true;
   set_memory(range, block->base, block->size);
@@ -478,12 +466,8 @@ void hp_range_trim(hp_range *range) {
 
 void hp_range_release(hp_range *range) {
   note_touched(range);
-  if (range->by_jemalloc) {
-    HP_UNPOISON(range->base, atomic_load(&range->top));
-    hp_jemalloc_give(range->base);
-  }
+  give_to_jemalloc(range);
   hp_block_release(&range->block);
-  range->by_jemalloc = false;
   range->base = NULL;
   atomic_store_explicit(&range->top, 0, memory_order_relaxed);
 }
