@@ -4,26 +4,9 @@
 #include "speculation/cut.h"
 
 #include "base/bytes.h"
-#include "base/memory.h"
+#include "speculation/strategy.h"
 
 #include <string.h>
-
-/* Returns the length of the name if a raw-text end tag such as "</script" begins here, else 0.
- * Requires: a letter is at at[2]. */
-static size_t raw_text_end(const char *at, size_t left) {
-  static const char *const names[] = {"script", "style", "textarea", "title",  "noscript",
-                                      "iframe", "xmp",   "noframes", "noembed"};
-  enum { FIRST = 1 << ('s' - 'a') | 1 << ('t' - 'a') | 1 << ('x' - 'a') | 1 << ('i' - 'a') | 1 << ('n' - 'a') };
-  char first = (char)(at[2] | 0x20);
-  if (!(FIRST >> (first - 'a') & 1)) return 0; /* spares most tags the comparisons */
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (*names[i] != first) continue;
-    size_t length = strlen(names[i]);
-    if (left > length + 2 && hp_ascii_equal(at + 2, names[i], length) && !hp_ascii_is_letter(at[2 + length]))
-      return length;
-  }
-  return 0;
-}
 
 /* After `max_misses` "<" that begin no tag, the search would take longer than the parse. */
 static size_t find_smart_cut(const char *text, size_t length, size_t from, unsigned max_misses) {
@@ -32,7 +15,7 @@ static size_t find_smart_cut(const char *text, size_t length, size_t from, unsig
     at = memchr(at, '<', (size_t)(end - at));
     if (!at || end - at < 3) break;
     if (hp_ascii_is_letter(at[1])) return (size_t)(at - text);
-    if (at[1] == '/' && hp_ascii_is_letter(at[2]) && !raw_text_end(at, (size_t)(end - at))) return (size_t)(at - text);
+    if (at[1] == '/' && hp_ascii_is_letter(at[2]) && !hp_raw_text_at(at + 2, end, true)) return (size_t)(at - text);
   }
   return length;
 }
@@ -53,17 +36,6 @@ size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, s
   return cut < length ? cut : length;
 }
 
-void hp_cut_uniform(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
-                    hp_unwind *unwind) {
-  for (size_t from = chunk_size; from < length;) {
-    size_t cut = hp_cut_by(choice, text, length, from);
-    if (cut >= length) return;
-    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, unwind);
-    cuts->at[cuts->count++] = (uint32_t)cut;
-    from = from + chunk_size > cut ? from + chunk_size : cut + chunk_size;
-  }
-}
-
 uint32_t hp_lazy_cut(const hp_lazy_cuts *cuts, uint32_t chunk) {
   enum { LONGEST_TAG = 16 }; /* a policy reads so many bytes after a cut */
   enum { MAX_MISSES = 32 };  /* in `distance` bytes */
@@ -79,35 +51,6 @@ uint32_t hp_lazy_cut(const hp_lazy_cuts *cuts, uint32_t chunk) {
 
 uint32_t hp_lazy_end(const hp_lazy_cuts *cuts, uint32_t chunk, uint32_t begin) {
   return begin >= (chunk + (size_t)1) * cuts->distance ? begin : hp_lazy_cut(cuts, chunk + 1);
-}
-
-/* Cuts up to `end`, and at `end` unless the text ends there. The chunks become smaller, so that all
- * threads finish at about the same time. */
-static void cut_down(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t end,
-                     unsigned takers, size_t least, hp_unwind *unwind) {
-  enum { MOST = 1 << 20 };
-  size_t from = cuts->count ? cuts->at[cuts->count - 1] : 0;
-  while (from < end) {
-    size_t size = (end - from) / (2 * (size_t)takers);
-    if (size > MOST) size = MOST;
-    if (size < least) size = least;
-    size_t cut = end - from < size + least ? end : from + size;
-    cut = cut < length ? hp_cut_by(choice, text, length, cut) : length;
-    if (cut >= length) return;
-    hp_grow(&cuts->at, &cuts->capacity, cuts->count + 1, unwind);
-    cuts->at[cuts->count++] = (uint32_t)cut;
-    from = cut;
-  }
-}
-
-void hp_cut_tapered(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
-                    hp_unwind *unwind) {
-  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
-  size_t least = length / PARTS;
-  if (least < LEAST) least = LEAST;
-  if (least > MOST) least = MOST;
-  if (threads > 1) cut_down(cuts, choice, text, length, hp_merger_bytes(length, threads), 1, least, unwind);
-  cut_down(cuts, choice, text, length, length, threads > 1 ? threads - 1 : 1, least, unwind);
 }
 
 size_t hp_joinable_chunk_size(size_t length, unsigned threads) {

@@ -3,16 +3,10 @@
 
 /* Cut policies: the places at which a text is divided into chunks. */
 
-#include "base/memory.h"
 #include "base/target.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-typedef struct hp_cuts {
-  uint32_t *at; /* ascending, each > 0: chunk i + 1 begins at at[i] */
-  uint32_t count, capacity;
-} hp_cuts;
 
 typedef struct hp_cut_policy { // value
   const char *name, *summary;
@@ -44,10 +38,6 @@ typedef struct hp_cut_choice { // value
  * after the text or inside a character is moved to the next possible cut. */
 size_t hp_cut_by(const hp_cut_choice *choice, const char *text, size_t length, size_t from);
 
-/* Adds cuts about `chunk_size` bytes apart. */
-void hp_cut_uniform(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, size_t chunk_size,
-                    hp_unwind *unwind);
-
 /* Cuts about `distance` bytes apart. A thread finds each cut without the others. */
 typedef struct hp_lazy_cuts {
   const char *text;
@@ -65,12 +55,6 @@ static inline uint32_t hp_lazy_chunks(const hp_lazy_cuts *cuts) {
 uint32_t hp_lazy_cut(const hp_lazy_cuts *cuts, uint32_t chunk);
 /* Returns the end of a chunk, which begins at `begin`. */
 uint32_t hp_lazy_end(const hp_lazy_cuts *cuts, uint32_t chunk, uint32_t begin);
-
-/* Adds cuts for so many threads. The merger begins on the left, and the other threads begin after
- * its share. Both find large chunks first and then smaller ones, so that all threads finish at
- * about the same time. */
-void hp_cut_tapered(hp_cuts *cuts, const hp_cut_choice *choice, const char *text, size_t length, unsigned threads,
-                    hp_unwind *unwind);
 
 /* Returns the size of small chunks, which threads join when they claim them. */
 size_t hp_joinable_chunk_size(size_t length, unsigned threads);

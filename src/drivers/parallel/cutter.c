@@ -82,11 +82,40 @@ static size_t chunk_bytes(const hp_job *job, size_t length) {
   return job->config.chunk_size ? job->config.chunk_size : hp_chunk_size(length, job->division.threads);
 }
 
-static void cut_exactly(hp_job *job, size_t length, size_t size) {
+static void cut_evenly(hp_job *job, size_t size) {
+  const size_t length = job->request.length;
   for (size_t from = size, cut; from < length && (cut = find_cut_from(job, length, from)) < length;) {
     publish_chunk(job, cut);
     from = from + size > cut ? from + size : cut + size;
   }
+}
+
+/* Cuts up to `end`, and at `end` unless the text ends there. The chunks become smaller, so that all
+ * threads finish at about the same time. */
+static void cut_down(hp_job *job, size_t end, unsigned takers, size_t least) {
+  enum { MOST = 1 << 20 };
+  const size_t length = job->request.length;
+  for (size_t from; (from = job->cutter.begin) < end;) {
+    size_t size = (end - from) / (2 * (size_t)takers);
+    if (size > MOST) size = MOST;
+    if (size < least) size = least;
+    size_t cut = end - from < size + least ? end : from + size;
+    if (cut < length) cut = find_cut_from(job, length, cut);
+    if (cut >= length) return;
+    publish_chunk(job, cut);
+  }
+}
+
+/* The merger begins on the left, and the other threads begin after its share. Both find large
+ * chunks first and then smaller ones. */
+static void cut_tapered(hp_job *job) {
+  enum { LEAST = 4 << 10, MOST = 32 << 10, PARTS = 64 };
+  size_t length = job->request.length, least = length / PARTS;
+  unsigned threads = job->division.threads;
+  if (least < LEAST) least = LEAST;
+  if (least > MOST) least = MOST;
+  if (threads > 1) cut_down(job, hp_merger_bytes(length, threads), 1, least);
+  cut_down(job, length, threads > 1 ? threads - 1 : 1, least);
 }
 
 bool hp_may_join_chunks(const hp_job *job) {
@@ -106,24 +135,18 @@ static void cut_by_options(hp_job *job) {
 }
 
 static void cut_by_policy(hp_job *job) {
-  const hp_request *request = &job->request;
+  const size_t length = job->request.length;
   const hp_parallel_config *config = &job->config;
-  hp_cuts *cuts = &job->team->cuts;
-  hp_unwind *unwind = &job->merger.engine->unwind;
-  const hp_cut_choice *choice = &job->plan.cut;
   size_t size = config->chunk_size     ? config->chunk_size
-                : config->chunks       ? request->length / config->chunks + 1
+                : config->chunks       ? length / config->chunks + 1
                 : config->scripts      ? SCRIPT_CHUNK_BYTES
-                : job->queue->by_range ? hp_joinable_chunk_size(request->length, job->division.threads)
+                : job->queue->by_range ? hp_joinable_chunk_size(length, job->division.threads)
+                : cuts_exactly(job)    ? hp_chunk_size(length, job->division.threads)
                                        : 0;
-  cuts->count = 0;
-  if (cuts_exactly(job))
-    cut_exactly(job, request->length, size ? size : hp_chunk_size(request->length, job->division.threads));
-  else if (size)
-    hp_cut_uniform(cuts, choice, request->text, request->length, size, unwind);
+  if (size)
+    cut_evenly(job, size);
   else
-    hp_cut_tapered(cuts, choice, request->text, request->length, job->division.threads, unwind);
-  for (uint32_t i = 0; i < cuts->count; i++) publish_chunk(job, cuts->at[i]);
+    cut_tapered(job);
 }
 
 /* Lets the threads find the cuts. */

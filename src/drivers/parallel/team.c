@@ -360,7 +360,6 @@ void hp_team_free(hp_team *team) {
   if (team->pairs.memory) team->pairs.destroy(team->pairs.memory);
   if (team->order.memory) team->order.destroy(team->order.memory);
   if (team->judge.memory) team->judge.destroy(team->judge.memory);
-  hp_free(team->cuts.at);
   hp_chunk_queue_close(&team->queue);
   hp_prescan_close(&team->prescan);
 }

@@ -198,7 +198,6 @@ typedef struct hp_team {
   hp_part_state pairs, order, judge; /* of config.pairs, .order and .judge, between parses */
   hp_chunk_queue queue;
   hp_cost_estimate work;
-  hp_cuts cuts;
   hp_prescan prescan;
   hp_event_count merger_event; /* a chunk is done */
   bool leaves_slices;          /* the parse does not wait for a straggler in a slice */
