@@ -734,7 +734,7 @@ static const char *find_read(const bench *t, const boundary *at, const result *r
 static bool holds_by_default(hp_builder *b, const hp_segment *s) {
   hp_segment all = *s;
   all.assumes.questions = ~(1u << HP_ASSUME_NAMESPACE);
-  all.assumes.in_scope = HP_SCOPE_SELECT | HP_SCOPE_BUTTON | HP_SCOPE_NOBR | HP_SCOPE_OPTION | HP_SCOPE_OPTGROUP;
+  all.assumes.in_scope = (1u << HP_SCOPED_NAMES) - 1;
   all.assumes.top = HP_TOP_HEADING | HP_TOP_OPTION | HP_TOP_OPTGROUP;
   all.assumes.formatting_names = (uint16_t)((1u << HP_FORMATTING_NAMES) - 1);
   return !has_element_in_scope(b, HP_ATOM_RUBY) && first_wrong_assumption(b, &all) == HP_ASSUMPTION_KINDS;

@@ -15,20 +15,6 @@
 
 enum { REACH = 2048 };
 
-bool hp_follows_open_a(const char *text, uint32_t offset) {
-  const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
-  for (const char *at = end; at - begin > 3;) {
-    const char *tag = memrchr(begin, '<', (size_t)(at - begin));
-    if (!tag) return false;
-    at = tag++;
-    if (end - tag < 2) continue;
-    bool is_end = *tag == '/';
-    tag += is_end;
-    if (end - tag > 1 && (*tag | 0x20) == 'a' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
-  }
-  return false;
-}
-
 /* Returns whether the tag with this name ends an open p, if it is in no scope of its own. */
 static bool is_block(const char *name) {
   const unsigned char *letters = (const unsigned char *)name;
@@ -58,21 +44,23 @@ static bool is_block(const char *name) {
 #undef LETTERS
 }
 
-/* Returns whether the last tag is the start tag of a p, of the tags that begin or end a p. */
-static bool follows_open_p(const char *text, uint32_t offset) {
+/* Returns whether the last tag with this name of one letter is a start tag. A block ends a p. */
+static bool follows_open(const char *text, uint32_t offset, char name) {
   const char *end = text + offset, *begin = offset > REACH ? end - REACH : text;
   for (const char *at = end; at - begin > 3;) {
     const char *tag = memrchr(begin, '<', (size_t)(at - begin));
     if (!tag) return false;
     at = tag++;
-    if (end - tag < 3) continue;
-    bool is_end = *tag == '/';
+    bool is_end = tag < end && *tag == '/';
     tag += is_end;
-    if ((*tag | 0x20) == 'p' && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
-    if (is_block(tag)) return false;
+    if (end - tag < 2) continue;
+    if ((*tag | 0x20) == name && (tag[1] == '>' || hp_ascii_is_white(tag[1]))) return !is_end;
+    if (name == 'p' && is_block(tag)) return false;
   }
   return false;
 }
+
+bool hp_follows_open_a(const char *text, uint32_t offset) { return follows_open(text, offset, 'a'); }
 
 /*** dispositions ***/
 
@@ -384,7 +372,8 @@ static __attribute__((noinline)) bool should_split_inside(hp_builder *b, const h
   if (b->stack.last[HP_ATOM_P] || b->stack.last[HP_ATOM_BUTTON]) questions &= ~(uint32_t)P;
   if (!questions || b->mode != HP_IN_BODY || outer->base_mode != HP_IN_BODY) return false;
   if (questions & P && outer->p_search_from) {
-    if (!follows_open_p(b->tokenizer->base, outer->p_search_from)) hp_speculative_of(b)->likely_false &= ~(uint32_t)P;
+    if (!follows_open(b->tokenizer->base, outer->p_search_from, 'p'))
+      hp_speculative_of(b)->likely_false &= ~(uint32_t)P;
     outer->p_search_from = 0;
   }
   return questions & hp_speculative_of(b)->likely_false;

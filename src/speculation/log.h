@@ -13,16 +13,15 @@
 #include "resources/finder.h"
 #include "tree/builder.h"
 
-enum {
-  HP_SCOPE_SELECT = 1,
-  HP_SCOPE_BUTTON = 2,
-  HP_SCOPE_NOBR = 4,
-  HP_SCOPE_OPTION = 16,
-  HP_SCOPE_OPTGROUP = 32,
-  HP_TOP_HEADING = 1,
-  HP_TOP_OPTION = 2,
-  HP_TOP_OPTGROUP = 4
-};
+/* The names of which a segment assumes that the outer scope has none, by their bits. */
+enum { HP_SCOPED_NAMES = 5 };
+static inline hp_atom hp_scoped_name(int bit) {
+  static const hp_atom names[HP_SCOPED_NAMES] = {HP_ATOM_SELECT, HP_ATOM_BUTTON, HP_ATOM_NOBR, HP_ATOM_OPTION,
+                                                 HP_ATOM_OPTGROUP};
+  return names[bit];
+}
+
+enum { HP_TOP_HEADING = 1, HP_TOP_OPTION = 2, HP_TOP_OPTGROUP = 4 };
 
 /* Why a segment is unusable. */
 typedef enum hp_hazard {
@@ -51,7 +50,7 @@ typedef struct hp_log_range { // value
 typedef struct hp_segment_assumptions { // value
   uint32_t modes;                       /* bit m: the tokens do the same in insertion mode m */
   uint32_t questions;                   /* bit q: the segment relies on assumption q */
-  uint8_t in_scope;                     /* HP_SCOPE_ bits: names assumed not in the outer scope */
+  uint8_t in_scope;                     /* bit i: hp_scoped_name(i) is not in the outer scope */
   uint8_t top;                          /* HP_TOP_ bits: kinds that the outer current node is not */
   uint16_t formatting_names;            /* bit i: no formatting element i in the outer list */
   uint8_t ark[HP_FORMATTING_NAMES];     /* largest number of own entries of formatting element i */

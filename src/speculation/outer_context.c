@@ -23,14 +23,13 @@ static void log_assumption(hp_builder *b, hp_assumption question, hp_atom name) 
   hp_speculative_of(b)->assumed |= 1u << question;
   switch (question) {
     case HP_ASSUME_NOT_IN_SCOPE:
-      switch (name) {
-        case HP_ATOM_SELECT: s->assumes.in_scope |= HP_SCOPE_SELECT; return;
-        case HP_ATOM_BUTTON: s->assumes.in_scope |= HP_SCOPE_BUTTON; return;
-        case HP_ATOM_NOBR: s->assumes.in_scope |= HP_SCOPE_NOBR; return;
-        case HP_ATOM_OPTION: s->assumes.in_scope |= HP_SCOPE_OPTION; return;
-        case HP_ATOM_OPTGROUP: s->assumes.in_scope |= HP_SCOPE_OPTGROUP; return;
-        default: poison(b); return;
+      for (int i = 0; i < HP_SCOPED_NAMES; i++) {
+        if (hp_scoped_name(i) != name) continue;
+        s->assumes.in_scope |= (uint8_t)(1u << i);
+        return;
       }
+      poison(b);
+      return;
     case HP_ASSUME_TOP_NOT_IMPLIED:
       s->assumes.top |= name == HP_ATOM_H1 ? HP_TOP_HEADING : name == HP_ATOM_OPTION ? HP_TOP_OPTION : HP_TOP_OPTGROUP;
       return;

@@ -28,6 +28,15 @@ bool hp_tag_goes_on(const char *at, const char *end, const char *name) {
   return at < end && ends_name(*at);
 }
 
+const char *hp_comment_end(const char *from, const char *at, const char *limit) {
+  while ((at = memchr(at, '>', (size_t)(limit - at)))) {
+    at++;
+    if (at - from >= 3 && at[-2] == '-' && at[-3] == '-') return at;
+    if (at - from >= 4 && at[-2] == '!' && at[-3] == '-' && at[-4] == '-') return at;
+  }
+  return NULL;
+}
+
 hp_atom hp_name_at(const char *at, const char *end) {
   enum { LONGEST = 16 }; /* of the names that predictors know */
   const char *stop = end - at > LONGEST ? at + LONGEST + 1 : end, *name = at;
@@ -170,18 +179,9 @@ static bool is_quoted(const scan *c, const char *marker) {
 }
 
 static void in_comment(scan *c) {
-  const char *from = c->text + c->s->from;
-  for (const char *at = c->text + c->s->at; at < c->target; at++) {
-    at = memchr(at, '>', (size_t)(c->target - at));
-    if (!at) break;
-    bool ends = at - from >= 2 && at[-1] == '-' && at[-2] == '-';
-    ends |= at - from >= 3 && at[-1] == '!' && at[-2] == '-' && at[-3] == '-';
-    if (!ends) continue;
-    c->s->where = HP_MARKUP_DATA;
-    go_to(c, at + 1);
-    return;
-  }
-  go_to(c, c->target);
+  const char *end = hp_comment_end(c->text + c->s->from, c->text + c->s->at, c->target);
+  if (end) c->s->where = HP_MARKUP_DATA;
+  go_to(c, end ? end : c->target);
 }
 
 /* Returns whether a "-->" ends the script's escape before `to`. */

@@ -179,6 +179,9 @@ HP_SHARED bool hp_tag_goes_on(const char *at, const char *end, const char *name)
 static inline bool hp_tag_is(const char *at, const char *end, const char *name) {
   return at < end && (*at | 0x20) == *name && hp_tag_goes_on(at, end, name);
 }
+/* Returns the first place from `at` on, and before `limit`, that follows the end of the comment whose
+ * text begins at `from`, or NULL. */
+const char *hp_comment_end(const char *from, const char *at, const char *limit);
 /* Returns the raw-text element whose name is at `at`, or NULL. */
 HP_SHARED const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);
 /* Returns the raw-text element of this name, or NULL. */

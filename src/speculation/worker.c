@@ -123,20 +123,6 @@ static void skip_raw_text_end(hp_tokenizer *tokenizer, bool scripting) {
   if (close) tokenizer->at = close + 1;
 }
 
-/* Skips the comment in which the chunk begins. Returns false if it does not end before `limit`. */
-static bool skip_comment(hp_tokenizer *tokenizer, const char *limit) {
-  const char *from = tokenizer->at, *at = from;
-  while ((at = memchr(at, '>', (size_t)(limit - at)))) {
-    at++;
-    if ((at - from >= 3 && at[-2] == '-' && at[-3] == '-') ||
-        (at - from >= 4 && at[-2] == '!' && at[-3] == '-' && at[-4] == '-')) {
-      tokenizer->at = at;
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Moves the tokenizer to the first token boundary of the data state, from a chunk that begins in
  * `state`. Returns false if there is no boundary before `limit`. */
 static bool find_chunk_start(hp_tokenizer *tokenizer, const hp_start_state *state, const char *limit, bool scripting) {
@@ -145,8 +131,12 @@ static bool find_chunk_start(hp_tokenizer *tokenizer, const hp_start_state *stat
     return state->first != HP_START_BEYOND;
   }
   bool found = true;
+  const char *end;
   switch (state->inside) {
-    case HP_INSIDE_COMMENT: return skip_comment(tokenizer, limit);
+    case HP_INSIDE_COMMENT:
+      end = hp_comment_end(tokenizer->at, tokenizer->at, limit);
+      if (end) tokenizer->at = end;
+      return end;
     case HP_INSIDE_TAG: found = skip_tag(tokenizer, limit, 0); break;
     case HP_INSIDE_DOUBLE_QUOTES: found = skip_tag(tokenizer, limit, '"'); break;
     case HP_INSIDE_SINGLE_QUOTES: found = skip_tag(tokenizer, limit, '\''); break;
