@@ -38,6 +38,7 @@ hp_capacity_source hp_read_capacities(const char *sysfs, const char *listed, con
 
 typedef struct hp_processors { // value
   const char *how;             /* "cores": by hwloc; "processors": by number */
+  unsigned cores;              /* at least 1; the processors, if their cores are unknown */
   unsigned count;              /* length of `processor`, at least 1; more threads wrap around */
   uint16_t processor[HPAR_MAX_THREADS];
   uint16_t capacity[HPAR_MAX_THREADS]; /* of each one; HP_FULL_CAPACITY if it is unknown */
@@ -73,10 +74,7 @@ bool hp_unbound_affinity(cpu_set_t *mask);
 /* Returns whether hp_save_affinity has bound the calling thread. */
 bool hp_caller_is_bound(void);
 
-/*** the cores that this process may use ***/
-
-/* Returns the number of cores that this process may use, at least 1. hwloc counts them, if the
- * library is built with it. */
+/* Returns the number of cores that the process was allowed to use at the first call, at least 1. */
 unsigned hp_usable_cores(void);
 
 #endif
