@@ -214,40 +214,18 @@ static void block_signals(sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
-static bool create(worker *next, const pthread_attr_t *attributes) {
-  return !pthread_create(&next->thread, attributes, serve_batches, next);
-}
-
-/* Creates the thread on these CPUs. Sets `*narrowed` if the system permits them. musl's attributes
- * have no affinity. */
-static bool create_on(worker *next, const cpu_set_t *cpus, bool *narrowed) {
-#ifdef __GLIBC__
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes)) return false;
-  *narrowed = !pthread_attr_setaffinity_np(&attributes, sizeof *cpus, cpus) && create(next, &attributes);
-  pthread_attr_destroy(&attributes);
-  return *narrowed || create(next, NULL);
-#else
-  if (!create(next, NULL)) return false;
-  *narrowed = !pthread_setaffinity_np(next->thread, sizeof *cpus, cpus);
-  return true;
-#endif
-}
-
-/* Creates the thread on another CPU than the caller's, if there is one. The thread does not inherit
- * a binding of the caller, which ends before the thread does. */
+/* Creates the thread, and lets it run on another CPU than the caller's, if there is one. The thread
+ * does not keep a binding of the caller, which ends before the thread does. */
 static bool create_thread(worker *next, bool avoids_caller) {
   int here = avoids_caller ? sched_getcpu() : -1;
-  bool avoids = here >= 0 && here < CPU_SETSIZE, narrowed = false;
+  bool avoids = here >= 0 && here < CPU_SETSIZE;
   cpu_set_t cpus;
-  if ((!avoids && !hp_caller_is_bound()) || !hp_unbound_affinity(&cpus)) return create(next, NULL);
+  if (pthread_create(&next->thread, NULL, serve_batches, next)) return false;
+  if ((!avoids && !hp_caller_is_bound()) || !hp_unbound_affinity(&cpus)) return true;
   if (avoids) CPU_CLR((unsigned)here, &cpus);
-  if (!CPU_COUNT(&cpus)) return create(next, NULL);
-  if (!create_on(next, &cpus, &narrowed)) return false;
-  if (narrowed && avoids) {
-    next->narrowed = cpus;
-    next->avoided = here;
-  }
+  if (!CPU_COUNT(&cpus) || pthread_setaffinity_np(next->thread, sizeof cpus, &cpus) || !avoids) return true;
+  next->narrowed = cpus;
+  next->avoided = here;
   return true;
 }
 
