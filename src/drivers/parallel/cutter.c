@@ -125,15 +125,6 @@ bool hp_may_join_chunks(const hp_job *job) {
          !job->plan.strategy->parse;
 }
 
-static void cut_by_options(hp_job *job) {
-  const hp_request *request = &job->request;
-  const hp_parallel_config *config = &job->config;
-  for (size_t i = 0; i < config->cut_count; i++) {
-    size_t at = text_offset(request, request->length, config->cuts[i]);
-    if (at > job->cutter.begin && at < request->length) publish_chunk(job, at);
-  }
-}
-
 static void cut_by_policy(hp_job *job) {
   const size_t length = job->request.length;
   const hp_parallel_config *config = &job->config;
@@ -165,10 +156,11 @@ void hp_cut_text(hp_job *job) {
     divide_evenly(job);
     return;
   }
-  if (job->config.cuts)
-    cut_by_options(job);
-  else if (!job->division.is_alone)
-    cut_by_policy(job);
+  if (job->config.cuts) {
+    hp_cut_available(job, job->request.length, job->request.length, true);
+    return;
+  }
+  if (!job->division.is_alone) cut_by_policy(job);
   publish_chunk(job, job->request.length);
 }
 
