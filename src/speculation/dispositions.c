@@ -114,31 +114,18 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
   if (has(b, HP_ATOM_TABLE)) return false;
   /* It pops foreign elements of the outer context. */
   if (hp_read_speculative(b)->foreign_base) return true;
-  switch (name) {
-    case HP_ANY(TD, TH):
-      switch (b->mode) {
-        case HP_IN_TABLE:
-        case HP_IN_TABLE_BODY: return false;
-        case HP_IN_ROW: return b->stack.depth > 0 && !has(b, HP_ATOM_TR);
-        case HP_IN_CELL: return !has_any_cell(b);
-        default: return true;
-      }
-    case HP_ATOM_TR:
-      switch (b->mode) {
-        case HP_IN_TABLE:
-        case HP_IN_TABLE_BODY: return false;
-        case HP_IN_ROW: return !has(b, HP_ATOM_TR);
-        case HP_IN_CELL: return !has_any_cell(b) || !has(b, HP_ATOM_TR);
-        default: return true;
-      }
-    case HP_ANY(TBODY, THEAD, TFOOT):
-      switch (b->mode) {
-        case HP_IN_TABLE: return false;
-        case HP_IN_TABLE_BODY: return !has_any_section(b);
-        case HP_IN_ROW:
-        case HP_IN_CELL: return !has_any_section(b) || !has(b, HP_ATOM_TR);
-        default: return true;
-      }
+  const bool is_cell = name == HP_ATOM_TD || name == HP_ATOM_TH, is_row = name == HP_ATOM_TR;
+  const bool is_section = name == HP_ATOM_TBODY || name == HP_ATOM_THEAD || name == HP_ATOM_TFOOT;
+  if (!is_cell && !is_row && !is_section) return true;
+  switch (b->mode) {
+    case HP_IN_TABLE: return false;
+    case HP_IN_TABLE_BODY: return is_section && !has_any_section(b);
+    case HP_IN_ROW:
+      if (is_cell) return b->stack.depth > 0 && !has(b, HP_ATOM_TR);
+      return (is_section && !has_any_section(b)) || !has(b, HP_ATOM_TR);
+    case HP_IN_CELL:
+      if (is_section ? !has_any_section(b) : !has_any_cell(b)) return true;
+      return !is_cell && !has(b, HP_ATOM_TR);
     default: return true;
   }
 }
