@@ -77,7 +77,6 @@ static bool reject_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_
   return false;
 }
 
-/* Returns whether all assumptions of the segment hold here. */
 static bool check_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_segment *s) {
   hp_assumption failed = first_wrong_assumption(&m->engine->builder, s);
   if (failed == HP_ASSUMPTION_KINDS) return true;
@@ -258,7 +257,6 @@ static bool reparse_to_segment(hp_merger *m, const hp_chunk_result *chunk, const
   return true;
 }
 
-/* Returns whether the segment is a deferred token and nothing else. */
 static bool is_token_only(const hp_segment *s) {
   return s->ends == HP_ENDS_DEFER &&
          !(s->tokens | s->assumes.questions | s->anchor | s->open_elements.count | s->raw_name) && !s->prepared;

@@ -165,9 +165,7 @@ static inline hp_merger hp_merger_of(hp_engine *engine, hp_merge_counters *count
                      .judge = judge,
                      .is_observed = finder || (judge && judge->before_splice)};
 }
-/* Gives the judge its memory. */
 static inline void hp_merger_judge_in(hp_merger *m, void *memory) { m->judgement = m->judge ? memory : NULL; }
-/* Returns true if a finder or the judge sees each splice. */
 static inline bool hp_merger_is_observed(const hp_merger *merger) { return merger->is_observed; }
 /* Returns true between two calls of hp_merger_merge_chunk for one chunk. */
 static inline bool hp_merger_is_in_chunk(const hp_merger *merger) { return merger->is_in_chunk; }

@@ -128,7 +128,6 @@ static void cool_interval(interval *i, size_t kept) {
   i->dirty = kept;
 }
 
-/* Returns the bytes of the largest recent block. */
 static size_t recent_bytes(void) {
   return page_up(recent.most > recent.most_before ? recent.most : recent.most_before);
 }
@@ -242,8 +241,8 @@ static bool acquire_block(hp_block *block, size_t bytes, size_t least) {
   return taken || map_block(block, bytes, least);
 }
 
-/* Grows the block in place by `bytes` bytes, or by more unless `exactly`. Returns false if the memory
- * after the block is not free. */
+/* Grows the block in place by `bytes` bytes, or by more unless `exactly`. Returns false if the
+ * memory after the block is not free. */
 static bool extend_block(hp_block *block, size_t bytes, bool exactly) {
   if (!block->base) return false;
   bool extended = false;
@@ -403,7 +402,6 @@ hpar_status hp_range_open(hp_range *range, size_t length, bool by_jemalloc) {
   return HPAR_OK;
 }
 
-/* Grows the range in place. */
 static bool lengthen_range(hp_range *range, size_t size) {
   hp_block *block = &range->block;
   note_touched(range);
@@ -414,7 +412,6 @@ static bool lengthen_range(hp_range *range, size_t size) {
   return true;
 }
 
-/* Moves the range to another block. */
 static bool move_range(hp_range *range, size_t size, hp_former_memory **former) {
   size_t top = atomic_load_explicit(&range->top, memory_order_relaxed);
   hp_former_memory *left = hp_allocate(sizeof *left);

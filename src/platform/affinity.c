@@ -199,7 +199,6 @@ static unsigned list_by_topology(hwloc_topology_t topology, uint64_t *frequency,
   return count;
 }
 
-/* Sets the slowness of each candidate by its frequency. */
 static void compare_frequencies(const uint64_t *frequency, unsigned count) {
   static uint16_t capacity[CPU_SETSIZE];
   scale_capacities(frequency, count, capacity);

@@ -25,7 +25,7 @@ typedef struct hp_event_count {
   _Atomic unsigned sleepers;
 } hp_event_count;
 
-/* Chooses the barrier of the process at the first call. Whoever starts threads calls this before. */
+/* Chooses the barrier of the process at the first call. Whoever starts threads calls this first. */
 HP_SHARED void hp_event_count_prepare(void);
 
 /* Sleeps until `ready(context)` returns true or the time has passed. Returns whether it is ready.

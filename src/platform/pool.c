@@ -197,7 +197,6 @@ static void widen_affinity(worker *w) {
   w->avoided = -1;
 }
 
-/* Wakes the first `n` threads. */
 static void signal_threads(hp_pool *pool, unsigned n) {
   leave_cpu_to_caller(pool, n);
   atomic_fetch_add(&pool->signal, 1);

@@ -81,7 +81,6 @@ HP_SHARED void hp_crew_start(hp_crew *crew, bool bind, unsigned threads, hp_task
 HP_SHARED void hp_crew_join(hp_crew *crew);
 /* Waits until all threads that have started have returned. */
 void hp_crew_end(hp_crew *crew);
-/* Returns whether hp_crew_leave is possible. */
 static inline bool hp_crew_can_leave(const hp_crew *crew) { return crew->stragglers; }
 /* Leaves the run without those of the `entered` threads that have not returned: hp_pool_close has
  * returned their number. They use `job`, which `drop` frees later; NULL: nothing of their own. */

@@ -143,7 +143,6 @@ typedef struct hp_unit_client { // value
   bool (*claim)(void *job, unsigned thread, size_t *unit);
 } hp_unit_client;
 
-/* What a run does with which units. */
 typedef struct hp_unit_plan { // value
   const hp_unit_client *client;
   void *job;

@@ -56,7 +56,6 @@ static bool widen_input(hp_tokenizer *tokenizer, const hp_request *request, cons
   return true;
 }
 
-/* Returns true if the worker read more bytes for incomplete tokens than it parsed. */
 static bool wastes_bytes(const hp_worker *w) {
   return w->wasted_bytes > 2 * READ_AHEAD_BYTES && w->wasted_bytes > w->done;
 }
@@ -372,7 +371,6 @@ static void count_token(chunk_run *r) {
   }
 }
 
-/* Does what follows a token, by its disposition. */
 static progress end_token(chunk_run *r) {
   const hp_outer_context *outer = &r->worker->outer;
   if (outer->disposition == HP_DISPOSITION_SPLIT) split_token(r);

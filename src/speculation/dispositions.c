@@ -109,7 +109,6 @@ uint32_t hp_questions_of(const hp_builder *b, const hp_token *t) {
   }
 }
 
-/* Returns whether the worker defers the start tag of a table part. */
 static bool defers_table_part(const hp_builder *b, hp_atom name) {
   if (has(b, HP_ATOM_TABLE)) return false;
   /* It pops foreign elements of the outer context. */
@@ -130,7 +129,6 @@ static bool defers_table_part(const hp_builder *b, hp_atom name) {
   }
 }
 
-/* Returns whether the worker defers the start tag. */
 static bool defers_start_tag(const hp_builder *b, const hp_token *t) {
   if (b->encoding.tentative && t->name == HP_ATOM_META && hp_declared_encoding(b, t)) return true;
   if (b->stack.last[HP_ATOM_TEMPLATE]) return t->name == HP_ATOM_SELECTEDCONTENT;

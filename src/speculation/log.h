@@ -46,7 +46,6 @@ typedef struct hp_log_range { // value
   uint32_t first, count;
 } hp_log_range;
 
-/* What the tokens of a segment relied on. */
 typedef struct hp_segment_assumptions { // value
   uint32_t modes;                       /* bit m: the tokens do the same in insertion mode m */
   uint32_t questions;                   /* bit q: the segment relies on assumption q */

@@ -31,7 +31,6 @@ static bool is_escaped(const char *at, const char *end) {
   return end - at >= (ptrdiff_t)sizeof escaped - 1 && !memcmp(at, escaped, sizeof escaped - 1);
 }
 
-/* Returns the first escaped quote in [at, end), or NULL. */
 static const char *escaped_quote(const char *at, const char *end) {
   for (; (at = memchr(at, '&', (size_t)(end - at))); at++)
     if (is_escaped(at, end)) return at;
@@ -264,7 +263,6 @@ static bool follows_end(view *v) {
   return tag && tag[1] == '/' && !is_quoted(v, tag) && hp_raw_text_at(tag + 2, at, v->request->scripting);
 }
 
-/* The limits of a search, in bytes. */
 typedef struct limits {
   size_t among_tags, elsewhere;
 } limits;
@@ -278,7 +276,6 @@ static void read_known(hp_known_states *known, view *v) {
   if (v->text + v->used.to > v->least) v->least = v->text + v->used.to;
 }
 
-/* Sets the limits of the search. */
 static limits find_limits(hp_known_states *known, view *v) {
   uint64_t scanned_bytes = 0;
   bool has_long_text = known && hp_known_read_long_text(known, cut_of(v), &v->used, &scanned_bytes);
@@ -478,7 +475,6 @@ static bool fits_head(const char *bytes, const char *end) {
   return name == HP_ATOM_BODY || name == HP_ATOM_HTML || hp_may_be_in_head(name);
 }
 
-/* Returns whether the name at `at` is that of a custom element. */
 static bool is_custom_name(const char *at, const char *end) {
   enum { LONGEST = 32 }; /* the part before the hyphen */
   const char *stop = end - at > LONGEST ? at + LONGEST : end;

@@ -153,7 +153,6 @@ static bool is_fostered(uint8_t mode, const hp_token *t) {
   }
 }
 
-/* Returns the namespace that the outer current node probably has after the token. */
 static uint8_t predicted_namespace(uint8_t ns, const hp_builder *b, const hp_token *t) {
   if (t->kind == HP_TOKEN_END_TAG) {
     if (t->name == HP_ATOM_SVG || t->name == HP_ATOM_MATH)

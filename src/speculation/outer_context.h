@@ -52,7 +52,6 @@ static inline bool hp_outer_is_local(const hp_outer_context *outer) {
 /* Gives the builder this outer context. */
 void hp_outer_open(hp_outer_context *outer, hp_builder *builder);
 
-/* Begins a segment at this offset, on an outer context in this mode and namespace. */
 void hp_outer_begin(hp_outer_context *outer, uint32_t start, uint8_t mode, uint8_t ns);
 /* Makes the segment unusable, unless it is. */
 static inline void hp_outer_give_up(hp_outer_context *outer) {

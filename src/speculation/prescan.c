@@ -240,7 +240,6 @@ const char *hp_markup_tag_end(scan *c, const char *at) {
   return close;
 }
 
-/* Updates the state of the head after a tag. */
 static void tell_head(scan *c, const char *bytes, bool closer) {
   const hp_atom name = hp_name_at(bytes, c->end);
   if (closer ? name != HP_ATOM_HEAD : name == HP_ATOM_HTML) return;

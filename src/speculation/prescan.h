@@ -93,7 +93,6 @@ typedef struct hp_markup_scan { // value
   bool (*foreign)(struct hp_markup_scan *scan, const char *at, const char *name, bool closer);
 } hp_markup_scan;
 
-/* Scans up to the target. */
 HP_SHARED void hp_markup_scan_go_on(hp_markup_scan *scan);
 /* Returns the ">" of the tag at `at`, or NULL. Tags ascend, and the search visits each byte
  * once. */
@@ -115,7 +114,6 @@ typedef struct hp_prescan { // value
   void (*free_of_predictor)(void *memory);
 } hp_prescan;
 
-/* Resets the prescan for another text. */
 void hp_prescan_begin(hp_prescan *prescan);
 void hp_prescan_close(hp_prescan *prescan);
 

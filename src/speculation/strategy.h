@@ -54,7 +54,6 @@ typedef struct hp_truth {
   void (*close)(void *truth);
 } hp_truth;
 
-/* The input of a prediction. */
 typedef struct hp_predictor_input {
   const hp_request *request;
   uint32_t cut, limit;         /* of the chunk; the cut is positive */
@@ -179,12 +178,11 @@ HP_SHARED bool hp_tag_goes_on(const char *at, const char *end, const char *name)
 static inline bool hp_tag_is(const char *at, const char *end, const char *name) {
   return at < end && (*at | 0x20) == *name && hp_tag_goes_on(at, end, name);
 }
-/* Returns the first place from `at` on, and before `limit`, that follows the end of the comment whose
- * text begins at `from`, or NULL. */
+/* Returns the place after the end of the comment whose text begins at `from`. Searches [at, limit).
+ * NULL: the end is not there. */
 const char *hp_comment_end(const char *from, const char *at, const char *limit);
 /* Returns the raw-text element whose name is at `at`, or NULL. */
 HP_SHARED const hp_raw_text *hp_raw_text_at(const char *at, const char *end, bool scripting);
-/* Returns the raw-text element of this name, or NULL. */
 HP_SHARED const hp_raw_text *hp_raw_text_of_atom(hp_atom atom, bool scripting);
 enum { HP_RAW_TEXTS = 9 };
 /* Converts between raw-text elements and their indices. */
@@ -195,7 +193,6 @@ HP_SHARED const hp_raw_text *hp_raw_text_of(uint8_t index);
 HP_SHARED hp_atom hp_name_at(const char *at, const char *end);
 /* Returns whether the start tag may begin the head or belong to it. */
 bool hp_may_be_in_head(hp_atom name);
-/* Returns whether the tag that begins at `at` ends with "/>". */
 bool hp_is_self_closing(const char *at, const char *end);
 
 /* Returns the only namespace in which the name at `at` occurs, or HP_NO_NAMESPACE. */

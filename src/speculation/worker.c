@@ -272,7 +272,6 @@ hp_chunk_result *hp_worker_next_work(hp_worker *w) {
   return w->work;
 }
 
-/* Empties the log and removes all hypotheses. */
 static void clear_work(hp_worker *w, hp_chunk_result *chunk) {
   hp_log_clear(&chunk->log);
   if (hp_listener_of(&w->engine.builder)) hp_finder_begin_log(&w->finder, &chunk->log.sightings);

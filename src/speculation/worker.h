@@ -96,7 +96,6 @@ void hp_worker_open(hp_worker *worker, const hp_request *request, const hp_fragm
 /* Reports the resources that the open worker finds, as the thread with this number. */
 void hp_worker_find_resources(hp_worker *worker, const hp_resource_report *report, unsigned thread);
 void hp_worker_close(hp_worker *worker);
-/* Forgets an earlier parse. */
 static inline void hp_worker_reset(hp_worker *worker) {
   worker->is_open = worker->saturated = false;
   atomic_store_explicit(&worker->left, false, memory_order_relaxed);

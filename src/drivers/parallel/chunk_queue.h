@@ -6,8 +6,8 @@
  * claims. Chunk 0 belongs to the merger and is never in the queue.
  *
  * Small chunks are divided into the work ranges of the threads. Otherwise, all threads claim chunks
- * of the rest in their order, and only the merger has a range: the first chunks are reserved for it,
- * which it claims from the left and other threads, when there is no rest, claim from the right. */
+ * of the rest in their order, and only the merger has a range, the first chunks. It claims them
+ * from the left. Other threads claim them from the right when there is no rest. */
 
 #include "base/memory.h"
 #include "base/target.h"
@@ -70,7 +70,6 @@ void hp_work_range_set(hp_work_ranges *ranges, unsigned thread, uint32_t low, ui
 uint32_t hp_work_range_claim(hp_work_ranges *ranges, unsigned thread, uint64_t now);
 /* Notes that the thread has come to the chunk. */
 void hp_work_range_reach(hp_work_ranges *ranges, unsigned thread, uint32_t chunk, uint64_t now);
-/* Returns the first chunk of the thread's range. */
 uint32_t hp_work_range_begin(const hp_work_ranges *ranges, unsigned thread);
 /* Takes the chunks from this one on from the range of `from`, and claims this one for `thread`,
  * whose range is empty. Returns false if the chunk is the first one of that range, or outside. */
@@ -86,7 +85,6 @@ uint32_t hp_work_range_extend(hp_work_ranges *ranges, unsigned thread, uint32_t 
  * Requires: the thread has just claimed `chunk`. */
 uint32_t hp_work_range_limit(hp_work_ranges *ranges, unsigned thread, uint32_t chunk);
 
-/* Returns the word of the range [low, high). */
 static inline uint64_t hp_packed_range(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 static inline uint32_t hp_low_chunk(uint64_t word) { return (uint32_t)word; }
 static inline uint32_t hp_high_chunk(uint64_t word) { return (uint32_t)(word >> 32); }
@@ -131,8 +129,8 @@ typedef struct hp_chunk_queue {
   /* hp_packed_range(i, cut): no cut is between lazily cut chunk i and `cut`. 0: none known. */
   _Atomic uint64_t known_cut;
   char padding_1[HP_CACHE_LINE];
-  /* hp_packed_range of the chunks that are in no range and that no thread has claimed. The high half
-   * is the number of all published chunks, with chunk 0. */
+  /* hp_packed_range of the chunks that are in no range and that no thread has claimed. The high
+   * half is the number of all published chunks, with chunk 0. */
   _Atomic uint64_t rest;
   char padding_2[HP_CACHE_LINE];
   _Atomic bool closed; /* the driver publishes no more chunks */
@@ -149,7 +147,6 @@ hp_chunk *hp_chunk_queue_append(hp_chunk_queue *queue, uint32_t cut, uint32_t li
 /* Publishes the chunks of a text, and finds the limit of chunk 0. Returns false if memory is short.
  * Requires: the queue is empty. */
 bool hp_chunk_queue_divide(hp_chunk_queue *queue, const hp_lazy_cuts *cuts);
-/* Publishes the appended chunk. */
 void hp_chunk_queue_publish(hp_chunk_queue *queue);
 /* Reserves the chunks from 1 on that begin before `end` for the merger. Requires: all chunks are
  * published, and the queue is not by range. */
@@ -179,7 +176,6 @@ void hp_chunk_queue_join(hp_chunk_queue *queue, uint32_t chunk, uint32_t count);
 /* Returns the end of the text that the thread parses if no other thread takes a part. Requires: the
  * thread has just claimed `chunk`. */
 uint32_t hp_chunk_queue_reach(hp_chunk_queue *queue, unsigned thread, uint32_t chunk);
-/* Publishes the result of a chunk. */
 void hp_chunk_queue_finish(hp_chunk_queue *queue, uint32_t chunk);
 /* Lets the thread alone use the result of a finished chunk, until it releases the unit. Returns
  * false if the chunk is not finished or another thread uses its result. */
@@ -193,7 +189,6 @@ HP_SHARED void hp_chunk_queue_place(hp_chunk_queue *queue, uint32_t chunk);
 bool hp_chunk_queue_is_finished(hp_chunk_queue *queue);
 /* Waits until the queue has a rest, is closed or is cancelled. */
 void hp_chunk_queue_wait(hp_chunk_queue *queue);
-/* Wakes waiting threads after a change. */
 static inline void hp_chunk_queue_wake(hp_chunk_queue *queue) { hp_event_count_wake(&queue->wake); }
 
 static inline uint32_t hp_published_chunks(const hp_chunk_queue *queue) {
@@ -211,7 +206,6 @@ static inline bool hp_is_cancelled(const hp_chunk_queue *queue) {
 /* Returns the number of chunks that this one stands for, with itself. */
 static inline uint32_t hp_chunk_span(const hp_chunk *chunk) { return chunk->joined + 1; }
 
-/* Returns the block that holds the chunk. */
 static inline unsigned hp_chunk_block(uint32_t chunk) {
   return 31u - (unsigned)__builtin_clz(chunk + HP_FIRST_BLOCK) - (unsigned)__builtin_ctz(HP_FIRST_BLOCK);
 }

@@ -1,7 +1,3 @@
-/* The merging thread of a job. It merges the logs of the chunks in order, and parses those chunks
- * itself that no worker has claimed. While it waits for a log, it parses later chunks. It parses a
- * chunk again whose worker is a straggler. */
-
 #include "drivers/parallel/team.h"
 
 #include "base/process.h"
@@ -10,7 +6,6 @@ enum { AWAIT_SPIN_NS = 50000, STRAGGLER_NS = 100000, RESCUE_BYTES = 4 << 10 };
 
 static uint32_t merger_position(const hp_merger *m) { return hp_tokenizer_offset(&m->engine->tokenizer); }
 
-/* Counts a chunk that the merger parses itself. */
 static void count_exact_chunk(hp_merge_counters *counters) {
   counters->chunks_exact++;
   counters->chunks_right_start++;
@@ -136,7 +131,6 @@ static bool merge_log(hp_job *job, const hp_chunk *c) {
   return is_finished;
 }
 
-/* Goes to the next chunk. */
 static void leave_chunk(hp_job *job, const hp_chunk *c) {
   job->position.chunk += hp_chunk_span(c);
   job->position.number += !hp_chunk_is_empty(job->queue, c);

@@ -393,7 +393,6 @@ static bool run_slices(hp_slices *s, const hp_slice_batch *batch, hp_crew *crew,
   return hp_unit_queue_run(&s->units, &plan, crew, executor, threads, may_leave);
 }
 
-/* Runs all slices on the calling thread. */
 static bool run_alone(const hp_slice_batch *batch) {
   hp_slices s = {0};
   return run_slices(&s, batch, NULL, &(hp_executor){.kind = HPAR_EXECUTOR_INLINE}, 1, false);

@@ -82,7 +82,6 @@ typedef struct hp_parallel_config { // value
   size_t cut_count;
 } hp_parallel_config;
 
-/* What a parallel parse counts. */
 typedef struct hp_parallel_counters { // value
   hp_merge_counters merge;
   unsigned threads;
@@ -220,7 +219,6 @@ void hp_team_prepare(hp_job *job);
 /* Returns whether the bytes [from, to) of the text are valid UTF-8, unless the text is known to be.
  * Each thread calls this before it parses the bytes. Invalid bytes cancel the job. */
 bool hp_team_validate(hp_job *job, uint32_t from, uint32_t to);
-/* Parses a claimed chunk with the thread's worker. */
 void hp_team_parse_chunk(hp_job *job, unsigned thread, uint32_t chunk);
 /* Parses chunks until none is left. The function of every thread except thread 0. */
 void hp_team_run_thread(void *job, unsigned thread);
@@ -233,7 +231,6 @@ void hp_team_join_pool(hp_job *job);
 void hp_team_leave_pool(hp_job *job);
 /* Lets the document wait for stragglers before it changes. Returns whether there are any. */
 bool hp_team_lend_document(hp_team *team, hpar_document *document);
-/* Waits for the stragglers of the last job. */
 void hp_team_await_stragglers(hp_team *team);
 
 /* Returns true if other threads would have saved no time in the last parse. */
@@ -249,7 +246,6 @@ void hp_team_free(hp_team *team);
 /* Returns whether all chunks are parsed by the calling thread, before the merge. */
 static inline bool hp_is_inline(const hp_job *job) { return job->config.executor.kind == HPAR_EXECUTOR_INLINE; }
 
-/* Returns whether threads of the pool parse chunks. */
 static inline bool hp_is_pooled(const hp_job *job) { return job->config.executor.kind == HPAR_EXECUTOR_THREADS; }
 
 /* Adds the means of `from` to decode the bytes to `executor`, if several threads save time. */
@@ -260,7 +256,7 @@ void hp_team_slice_executor(hp_team *team, const hp_executor *from, const char *
 
 /* The merge loop of thread 0. It merges the chunks in the order of the text. It parses a chunk that
  * no worker has claimed itself, on the true state. While it waits for a chunk it parses later ones
- * as a worker. */
+ * as a worker. It parses a chunk again whose worker is a straggler. */
 
 /* Merges the finished chunks. Parses further chunks while the queue has more than the other threads
  * can claim. Returns instead of waiting. */
@@ -270,7 +266,6 @@ void hp_merge_all(hp_job *job);
 
 /*** cutter.c ***/
 
-/* Prepares the cutter of a new job, which is zero. */
 void hp_cutter_open(hp_job *job);
 void hp_cutter_close(hp_cutter *cutter, const hp_plan *plan);
 /* Returns the time that the true states have taken. */
@@ -335,7 +330,6 @@ unsigned hp_speed_threads(hp_team *team, const hp_executor *executor, const char
 /* Sets the speed of each thread: the capacity of its processor if the threads are bound, and the
  * measured speeds if the team has them. Requires: no thread has started. */
 void hp_speed_set(hp_job *job);
-/* Measures the speed of each thread at the end of a job. */
 void hp_speed_measure(hp_job *job);
 
 /*** parallel.c ***/
@@ -353,7 +347,6 @@ void hp_parse_in_parallel(hp_team *team, hp_engine *engine, const hp_request *re
  * `request` has its text. The request, the configuration and the counters must stay until the
  * end. */
 
-/* Begins a parse of arriving text. */
 void hp_parallel_begin(hp_team *team, hp_engine *engine, const hp_request *request, const hp_parallel_config *config,
                        hp_parallel_counters *counters);
 /* Parses `available` bytes of text as far as possible. The source offsets of the first `mapped`

@@ -139,7 +139,6 @@ static part choose_part(const prediction *p, unsigned from, uint64_t word, unsig
                 .gain = left - (owner_left > thief_left ? owner_left : thief_left)};
 }
 
-/* Returns the mean time of the threads for a chunk. */
 static uint64_t mean_chunk_time(const hp_work_ranges *ranges) {
   uint64_t sum = 0, count = 0;
   for (unsigned t = 0; t < ranges->threads; t++) {
@@ -150,7 +149,6 @@ static uint64_t mean_chunk_time(const hp_work_ranges *ranges) {
   return count ? sum / count : USUAL_TIME;
 }
 
-/* Returns the part of another range that gains most for the thread. */
 static part choose_best_part(const hp_work_ranges *ranges, unsigned thread, uint64_t now) {
   const prediction p = {ranges, now, mean_chunk_time(ranges)};
   part best = {0};
@@ -284,7 +282,6 @@ void hp_speed_set(hp_job *job) {
   set_by_measurement(ranges);
 }
 
-/* Adds a job to the mean. */
 static void add_measurement(hp_work_range *range, uint64_t work, uint64_t nanoseconds) {
   if (work < MIN_WORK || nanoseconds < UNIT_NS) return;
   uint64_t speed = work * UNIT_NS / nanoseconds;
@@ -293,7 +290,6 @@ static void add_measurement(hp_work_range *range, uint64_t work, uint64_t nanose
   range->measured = (uint32_t)(((uint64_t)range->measured * (range->jobs - 1) + speed) / range->jobs);
 }
 
-/* Sums the work of each thread in the finished job. */
 static void sum_work(const hp_job *job) {
   const hp_cost_estimate *estimate = &job->team->work;
   hp_work_range *of_thread = job->queue->ranges.of_thread;
