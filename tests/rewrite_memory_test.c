@@ -10,7 +10,7 @@
 #include <hpar/rewrite.h>
 #include <stdlib.h>
 
-enum { FIXED_BYTES = 4096 + 424, ELEMENT_BYTES = 64 };
+enum { FIXED_BYTES = 4096 + 512, ELEMENT_BYTES = 64 };
 
 static hpar_status ignore(hpar_element *element, void *context) {
   (void)element, (void)context;

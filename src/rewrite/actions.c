@@ -429,7 +429,7 @@ static bool makes_raw_text(hp_element *e, const char *name) {
   for (; name[length] && length < sizeof lower; length++) lower[length] = hp_ascii_lower(name[length]);
   if (name[length] || node->ns != HPAR_NAMESPACE_HTML) return false;
   const hp_atom atom = hp_names_find(&r->names, lower, length);
-  return atom != node->name && hp_text_state_of(atom, r->options.scripting) != HP_TEXT_STATE_DATA;
+  return atom != node->name && hp_text_state_of(atom, !r->options.no_scripting) != HP_TEXT_STATE_DATA;
 }
 
 /* Requires: the name is valid, and the element has a tag. */

@@ -496,7 +496,7 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
                             .found = log->found.count,
                             .scopes = log->note_scopes.count,
                             .mute_depth = r->edits.mute_depth,
-                            .depth = r->stats.depth,
+                            .depth = (uint32_t)r->stats.depth,
                             .tags = r->stats.tags,
                             .matches = r->stats.matches,
                             .misplaced = r->stats.misplaced,

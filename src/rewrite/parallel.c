@@ -78,7 +78,7 @@ static bool fits_rules(const hpar_rules *rules) {
 
 bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
   enum { BREAK_EVEN = 256 << 10, TWO_CHUNKS = 64 << 10 };
-  const hp_stream_options *o = &r->options;
+  const hpar_rewrite_options *o = &r->options;
   const hp_rewrite_division *division = r->parallel.team ? &r->parallel.team->division : NULL;
   bool is_divided = division && (division->cuts || division->chunk_size);
   if (length < TWO_CHUNKS && !is_divided) return false;

@@ -284,29 +284,13 @@ hpar_error *hp_rewrite_error_of(const hpar_rewrite_options *options) {
   return full.error;
 }
 
-static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *options, const char **document_url) {
+static hpar_status read_options(hpar_rewriter *r, const hpar_rewrite_options *options) {
   hpar_rewrite_options given;
-  hp_stream_options *o = &r->options;
   hpar_error error;
   if (hp_read_rewrite_options(&given, options, &error)) return refuse_structure(r, &error);
-  *document_url = given.document_url;
-  *o = (hp_stream_options){.encoding = given.encoding,
-                           .fragment = given.fragment,
-                           .max_memory = given.max_memory,
-                           .max_token = given.max_token ? given.max_token : DEFAULT_MAX_TOKEN,
-                           .max_text = given.max_text ? given.max_text : DEFAULT_MAX_TEXT,
-                           .max_input = given.max_input,
-                           .max_time_ns = given.max_time_ns,
-                           .max_depth = given.max_depth,
-                           .on_failure = given.on_failure,
-                           .utf16 = given.utf16,
-                           .scripting = !given.no_scripting,
-                           .quirks = given.quirks,
-                           .filter = given.filter,
-                           .suspends = given.suspends,
-                           .bytes_stay = given.bytes_stay != 0,
-                           .mode = given.mode,
-                           .threads = given.threads};
+  if (!given.max_token) given.max_token = DEFAULT_MAX_TOKEN;
+  if (!given.max_text) given.max_text = DEFAULT_MAX_TEXT;
+  r->options = given;
 #if HPAR_PARALLEL
   return hp_rewriter_run_on(r, given.run, given.run_context);
 #else
@@ -364,7 +348,7 @@ static hpar_status open_stream(void *argument) {
   hp_bytes_extend(&r->window.held, FIRST_BYTES, &r->unwind); /* for a byte order mark */
   r->window.held.length = 0;
   hp_names_open(&r->names, &r->rules->document->atoms, &r->unwind);
-  hp_outline_open(&r->outline, &events, r->options.scripting, &r->unwind);
+  hp_outline_open(&r->outline, &events, !r->options.no_scripting, &r->unwind);
   hp_matching_open(&r->matching, r->rules, &r->outline, &r->unwind);
   open_rules(r);
   /* An implied element begins before a tag. The limit of depth ends the output before one, and a
@@ -397,8 +381,8 @@ static void reset(hpar_rewriter *r, const hpar_rules *rules, hpar_write_callback
   r->element.target = NULL;
   hp_merge_targets_reset(r);
   r->parallel.speculation = NULL;
-  r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
-  r->options.deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
+  r->stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
+  r->progress.deadline = r->options.max_time_ns ? hp_now() + r->options.max_time_ns : 0;
 }
 
 hpar_status hp_rewriter_open_worker(hpar_rewriter *r, const hpar_rewriter *merger, hpar_write_callback write,
@@ -421,8 +405,7 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   if (r->confirmer) r->confirmer->progress.status = HPAR_OK; /* its failure was another stream's */
   hp_running_rules_release(&r->running);
   if (!rules || !rules->is_compiled) return refuse(r, HPAR_ERROR_ARGUMENT, "the rules are not compiled");
-  const char *document_url = NULL;
-  hpar_status status = read_options(r, options, &document_url);
+  hpar_status status = read_options(r, options);
   if (status != HPAR_OK) return status;
   const hpar_mode mode = r->options.mode;
   hp_separate_lines(&r->unwind, mode == HPAR_MODE_PARALLEL || (mode == HPAR_MODE_AUTO && r->options.threads > 1));
@@ -437,7 +420,8 @@ static hpar_status begin(hpar_rewriter *r, const hpar_rules *rules, const hpar_r
   reset(r, rules, r->options.filter ? hp_confirm_take : write, r->options.filter ? r : context);
   if (r->options.filter) status = hp_confirm_open(r, write, context);
   if (status == HPAR_OK) status = hp_try(&r->unwind, open_stream, r);
-  if (status == HPAR_OK && document_url && rules->edits_urls) status = hp_urls_name_document(r, document_url);
+  if (status == HPAR_OK && r->options.document_url && rules->edits_urls)
+    status = hp_urls_name_document(r, r->options.document_url);
   if (status == HPAR_OK && r->options.max_depth) hp_stack_limit_depth(&r->outline.builder.stack, r->options.max_depth);
   if (status == HPAR_OK) {
     r->progress.phase = HP_PHASE_BEGIN;
@@ -604,22 +588,11 @@ static hpar_status finish(hpar_rewriter *r) {
 }
 
 static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
-  const hp_stream_stats *s = &r->stats;
-  return (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT,
-                              .input_bytes = s->input_bytes,
-                              .output_bytes = r->options.filter ? r->confirmer->sink.written : r->sink.written,
-                              .tags = s->tags,
-                              .matches = s->matches,
-                              .edits = r->edits.total,
-                              .held_bytes = s->held_bytes,
-                              .memory_bytes = s->memory_bytes,
-                              .depth = s->depth,
-                              .misplaced = s->misplaced,
-                              .passed_through = s->passed_through,
-                              .retired = s->retired,
-                              .decoded = s->decoded,
-                              .failed_at = s->failed_at,
-                              .encoding = r->encoding.used ? r->encoding.used->name : NULL};
+  hpar_rewrite_stats full = r->stats;
+  full.output_bytes = r->options.filter ? r->confirmer->sink.written : r->sink.written;
+  full.edits = r->edits.total;
+  full.encoding = r->encoding.used ? r->encoding.used->name : NULL;
+  return full;
 }
 
 static hpar_status check_stats(hpar_rewriter *r, const hpar_rewrite_stats *stats) {

@@ -196,7 +196,7 @@ static void begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_
   hp_end_records_forget(&r->ends);
   hp_edits_open(&r->edits, start);
   r->sink.length = 0;
-  r->stats = (hp_stream_stats){.failed_at = UINT64_MAX};
+  r->stats = (hpar_rewrite_stats){.failed_at = UINT64_MAX};
   r->text.is_open = false;
   if (r->rules->unit_rule_count) hp_speculation_begin_scopes(r);
 }
@@ -342,7 +342,7 @@ static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
     now->tags = r->stats.tags;
     now->matches = r->stats.matches;
     now->misplaced = r->stats.misplaced;
-    now->depth = r->stats.depth;
+    now->depth = (uint32_t)r->stats.depth;
     now->counts = hp_edits_take_counts(&r->edits);
     now->mute_depth = r->edits.mute_depth;
     now->text = r->text;
@@ -413,7 +413,8 @@ static void split_tag(hpar_rewriter *r) {
 /* Reads the text after a deferred tag as the merger probably does. */
 static void set_raw_text(hpar_rewriter *r) {
   if (!r->token.tag.is_end)
-    hp_scanner_set_content(&r->scanner, hp_text_state_of(r->token.tag.name, r->options.scripting), r->token.tag.name);
+    hp_scanner_set_content(&r->scanner, hp_text_state_of(r->token.tag.name, !r->options.no_scripting),
+                           r->token.tag.name);
 }
 
 /* Leaves the tag to the merger. */
@@ -584,7 +585,7 @@ static const char *find_start(const hp_speculation_input *input, const hp_rewrit
   size_t from = !reads_all && chunk->cut > BEFORE ? chunk->cut - BEFORE : 0, left = input->length - chunk->limit;
   size_t length = chunk->limit - from + (left < AFTER ? left : AFTER);
   const hp_request request = {
-      .text = input->window + from, .length = length, .more = true, .scripting = r->options.scripting};
+      .text = input->window + from, .length = length, .more = true, .scripting = !r->options.no_scripting};
   const hp_predictor_input given = {.request = &request,
                                     .cut = (uint32_t)(chunk->cut - from),
                                     .limit = (uint32_t)(chunk->limit - from),

@@ -214,26 +214,6 @@ struct hpar_document_end {
   hpar_rewriter *rewriter;
 };
 
-/* hpar_rewrite_options with its defaults, and hpar_rewrite_stats. */
-typedef struct hp_stream_options {
-  const char *encoding, *fragment;
-  size_t max_memory, max_token, max_text;
-  uint64_t max_input, max_time_ns;
-  uint64_t deadline; /* when max_time_ns ends; 0: never */
-  uint32_t max_depth;
-  hpar_on_failure on_failure;
-  hpar_utf16 utf16;
-  bool scripting, quirks, filter, suspends, bytes_stay;
-  hpar_mode mode;
-  unsigned threads;
-} hp_stream_options;
-
-typedef struct hp_stream_stats {
-  uint64_t input_bytes, tags, matches, held_bytes, memory_bytes, misplaced, failed_at;
-  uint32_t depth;
-  bool passed_through, retired, decoded;
-} hp_stream_stats;
-
 typedef enum hp_phase {
   HP_PHASE_NONE,  /* no stream */
   HP_PHASE_BEGIN, /* the first bytes may be a byte order mark */
@@ -334,6 +314,7 @@ typedef struct hp_stream_progress {
   hpar_status status; /* of the failure */
   const char *error;  /* why the stream has failed */
   bool lacks_memory;  /* a callback has read no value, and cannot know that there is one */
+  uint64_t deadline;  /* when options.max_time_ns ends; 0: never */
 } hp_stream_progress;
 
 /* The calls from outside. */
@@ -387,8 +368,8 @@ struct hpar_rewriter {
   void *owner; /* for callbacks of rules that several rewriters share */
   const hpar_rules *rules;
   hp_running_rules running;
-  hp_stream_options options;
-  hp_stream_stats stats;
+  hpar_rewrite_options options; /* with defaults in place of zeros */
+  hpar_rewrite_stats stats;     /* without what finish adds */
   hp_stream_progress progress;
   hp_rewriter_calls calls;
 

@@ -565,7 +565,7 @@ static void take_tag(hpar_rewriter *r) {
   if (hp_names_are_many(&r->names)) sweep_names(r);
   note_depth(r, r->outline.builder.stack.depth);
   hp_edits_mark(&r->edits, r->token.end);
-  if (r->options.deadline && r->stats.tags % 64 == 0 && hp_now() >= r->options.deadline)
+  if (r->progress.deadline && r->stats.tags % 64 == 0 && hp_now() >= r->progress.deadline)
     hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   apply_many(r);
   if (!is_done(r)) return;
@@ -618,7 +618,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
     if (limit > end) limit = end;
   }
   if (r->running.texts || !r->rules->skips_tags || !hp_scanner_is_in_data(s) || is_done(r)) return false;
-  if (r->options.deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
+  if (r->progress.deadline && limit - s->at > DEADLINE_BYTES) limit = s->at + DEADLINE_BYTES;
   hp_outline_run run = hp_outline_run_fast(&r->outline, &fast, s->at, limit, end);
   if (run.at > s->at) {
     s->at = run.at;
@@ -627,7 +627,7 @@ static bool run_fast(hpar_rewriter *r, bool may_be_long) {
     if (run.highest > r->stats.depth) note_depth(r, run.highest);
     hp_edits_mark(&r->edits, hp_scanner_position(s, s->at));
     if (hp_speculates(r)) hp_speculation_run(r);
-    if (r->options.deadline && hp_now() >= r->options.deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
+    if (r->progress.deadline && hp_now() >= r->progress.deadline) hp_rewriter_fail(r, HPAR_LIMIT_TIME, NULL);
   }
   if (!run.name || !hp_scanner_begin_tag(s, run.length)) return false;
   if (may_be_long && (size_t)(s->event.data_to - s->at) > r->options.max_token) return false;

@@ -239,11 +239,11 @@ hpar_status hp_confirm_open(hpar_rewriter *r, hpar_write_callback write, void *c
 
 /* The encoding of the output is known with the first output only. */
 static hpar_status begin(hpar_rewriter *r) {
-  const hp_stream_options *o = &r->options;
+  const hpar_rewrite_options *o = &r->options;
   const bool is_utf8 =
       r->encoding.decoder || (o->encoding && r->encoding.used && r->encoding.used->kind == HP_ENCODING_UTF8);
   const hpar_rewrite_options options = {HPAR_REWRITE_OPTIONS_INIT,   .encoding = is_utf8 ? "utf-8" : o->encoding,
-                                        .fragment = o->fragment,     .no_scripting = !o->scripting,
+                                        .fragment = o->fragment,     .no_scripting = o->no_scripting,
                                         .quirks = o->quirks,         .utf16 = HPAR_UTF16_REFUSE,
                                         .max_memory = o->max_memory, .max_token = o->max_token,
                                         .max_depth = o->max_depth,   .max_time_ns = o->max_time_ns,
