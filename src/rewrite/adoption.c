@@ -113,7 +113,7 @@ static void learn(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_re
 /* Returns true if the rules of the segment exist up to its end. */
 static bool check_uses(const hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   if (seg->reads_removal && r->edits.mute_depth) return false;
-  for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.first + seg->logged.uses.count; i++) {
+  for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.end; i++) {
     const hp_rule_use *use = &log->uses.items[i];
     const hp_rule_state *state = &r->running.states[use->rule];
     uint64_t limit = r->rules->rules[use->rule].given.limit;
@@ -148,14 +148,17 @@ static uint32_t map_frame(hpar_rewriter *r, const hp_bits *own, bool *has_child)
   return hp_matching_frame_with(&r->matching, bits, has_child);
 }
 
+static hp_atom map_name(hpar_rewriter *r, const hp_rewrite_log *log, hp_atom name, hp_saved_name own) {
+  return own.length ? hp_names_add(&r->names, log->name_bytes.data + own.offset, own.length) : name;
+}
+
 /* Gives the saved elements the names, frames and records of the merger. */
 static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
   const bool counts = !r->rules->skips_tags;
   const size_t size = counts ? r->matching.version_size / sizeof(hp_bits) : 2 * (size_t)r->matching.matcher.words;
   for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
     hp_outline_entry *e = &log->outline.entries[i];
-    const hp_saved_name *name = &log->names.items[i];
-    if (name->length) e->element.name = hp_names_add(&r->names, log->name_bytes.data + name->offset, name->length);
+    e->element.name = map_name(r, log, e->element.name, log->names.items[i]);
     const hp_bits *own = e->next ? log->bits.items + e->next - 1 + version * size : NULL;
     bool has_child = false;
     e->next = r->rules->needs_frames && (own || !counts) ? map_frame(r, own, &has_child) : 0;
@@ -172,10 +175,9 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
   const hp_bits *seen = log->bits.items + seg->frame + 2 * ((size_t)log->versions + 1) * words +
                         version * r->matching.version_size / sizeof *seen;
   hp_matching_add_children(&r->matching, outer, (const hp_frame *)(const void *)seen);
-  for (uint32_t i = seg->logged.types.first; i < seg->logged.types.first + seg->logged.types.count; i++) {
+  for (uint32_t i = seg->logged.types.first; i < seg->logged.types.end; i++) {
     const hp_saved_type *type = &log->types.items[i];
-    hp_atom name = type->name;
-    if (type->length) name = hp_names_add(&r->names, log->name_bytes.data + type->text, type->length);
+    const hp_atom name = map_name(r, log, type->name, type->own_name);
     bool is_outer = type->entry == UINT32_MAX;
     uint32_t frame = is_outer ? hp_frame_of(&r->matching, outer) : log->outline.entries[type->entry].next;
     *hp_matching_type_counter(&r->matching, frame, hp_matching_type_of(type->ns, name)) += type->count;
@@ -184,7 +186,7 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
 
 /* Moves the records of the segment to the merger. */
 static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.first + seg->logged.records.count; i++)
+  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.end; i++)
     hp_end_records_adopt(&r->ends, &log->records.items[i], &r->unwind);
 }
 
@@ -224,72 +226,59 @@ static bool condition_holds(const hpar_rewriter *r, const hp_rewrite_condition *
 typedef struct adopted_output {
   hpar_rewriter *rewriter;
   const hp_rewrite_log *log;
-  bool is_muted;         /* by the true state */
-  uint32_t piece, found; /* the next ones */
-  uint64_t tags, matches, misplaced;
+  bool is_muted;  /* by the true state */
+  uint32_t depth; /* of the outer current node */
+  hp_log_place at;
 } adopted_output;
 
-static void adopt_counters(adopted_output *o, uint64_t tags, uint64_t matches, uint64_t misplaced, uint32_t depth) {
+/* Adopts the output before the place. */
+static void adopt_upto(adopted_output *o, const hp_log_place *to) {
   hpar_rewriter *r = o->rewriter;
-  r->stats.tags += tags - o->tags;
-  r->stats.matches += matches - o->matches;
-  r->stats.misplaced += misplaced - o->misplaced;
-  if (depth > r->stats.depth) r->stats.depth = depth;
-  o->tags = tags;
-  o->matches = matches;
-  o->misplaced = misplaced;
+  report_found(r, o->log, o->at.found, to->found);
+  if (!o->is_muted) {
+    put_pieces(r, o->log, o->at.piece, to->piece);
+    hp_edits_add_counts(&r->edits, &to->counts);
+  }
+  r->stats.tags += to->tags - o->at.tags;
+  r->stats.matches += to->matches - o->at.matches;
+  r->stats.misplaced += to->misplaced - o->at.misplaced;
+  if (o->depth + to->depth > r->stats.depth) r->stats.depth = o->depth + to->depth;
+  o->at = *to;
 }
 
 static void adopt_condition(adopted_output *o, const hp_rewrite_condition *c, bool holds) {
   hpar_rewriter *r = o->rewriter;
   if (holds) r->stats.matches += c->matches;
-  report_found(r, o->log, o->found, c->found + (holds ? c->found_count : 0));
-  o->found = c->found + c->found_count;
+  report_found(r, o->log, o->at.found, c->found + (holds ? c->found_count : 0));
+  o->at.found = c->found + c->found_count;
   if (o->is_muted) return;
-  put_pieces(r, o->log, o->piece, c->piece + (holds ? c->piece_count : 0));
+  put_pieces(r, o->log, o->at.piece, c->piece + (holds ? c->piece_count : 0));
   if (!holds) hp_sink_put(&r->sink, hp_rewriter_at(r, c->start), (size_t)(c->end - c->start));
-  if (holds) r->edits.total += c->edits;
-  o->piece = c->piece + c->piece_count;
+  if (holds) r->edits.counts.edits += c->edits;
+  o->at.piece = c->piece + c->piece_count;
 }
 
-/* `depth` is that of the outer current node. */
-static void adopt_note(adopted_output *o, const hp_rewrite_note *note, uint32_t depth) {
-  hpar_rewriter *r = o->rewriter;
-  report_found(r, o->log, o->found, note->found);
-  o->found = note->found;
-  if (!o->is_muted) {
-    put_pieces(r, o->log, o->piece, note->piece);
-    hp_edits_add_counts(&r->edits, &note->counts);
-  }
-  o->piece = note->piece;
-  adopt_counters(o, note->tags, note->matches, note->misplaced, depth + note->depth);
-  hp_rewriter_run_note(r, o->log, note);
+static void adopt_note(adopted_output *o, const hp_rewrite_note *note) {
+  adopt_upto(o, &note->place);
+  hp_rewriter_run_note(o->rewriter, o->log, note);
 }
 
 /* Resolves the conditions and the notes of the segment, and passes on its output. */
 static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg, hp_ref outer,
                          uint32_t version, uint32_t depth) {
-  hp_edits *e = &r->edits;
-  adopted_output o = {.rewriter = r,
-                      .log = log,
-                      .is_muted = r->edits.mute_depth != 0,
-                      .piece = seg->logged.pieces.first,
-                      .found = seg->logged.found.first};
-  uint32_t note = seg->logged.notes.first, last_note = note + seg->logged.notes.count;
-  for (uint32_t i = seg->logged.conditions.first; i < seg->logged.conditions.first + seg->logged.conditions.count;
-       i++) {
+  const bool is_muted = r->edits.mute_depth != 0;
+  const hp_log_place first = {.piece = seg->logged.pieces.first, .found = seg->logged.found.first};
+  adopted_output o = {.rewriter = r, .log = log, .is_muted = is_muted, .depth = depth, .at = first};
+  uint32_t note = seg->logged.notes.first;
+  for (uint32_t i = seg->logged.conditions.first; i < seg->logged.conditions.end; i++) {
     const hp_rewrite_condition *c = &log->conditions.items[i];
-    while (note < last_note && log->notes.items[note].start <= c->start)
-      adopt_note(&o, &log->notes.items[note++], depth);
+    while (note < seg->logged.notes.end && log->notes.items[note].start <= c->start)
+      adopt_note(&o, &log->notes.items[note++]);
     adopt_condition(&o, c, condition_holds(r, c, outer, version));
   }
-  while (note < last_note) adopt_note(&o, &log->notes.items[note++], depth);
-  report_found(r, log, o.found, seg->logged.found.first + seg->logged.found.count);
-  adopt_counters(&o, seg->tags, seg->matches, seg->misplaced, depth + seg->depth);
-  if (o.is_muted) return;
-  put_pieces(r, log, o.piece, seg->logged.pieces.first + seg->logged.pieces.count);
-  e->copied = seg->mute_depth ? UINT64_MAX : seg->copied;
-  hp_edits_add_counts(e, &seg->counts);
+  while (note < seg->logged.notes.end) adopt_note(&o, &log->notes.items[note++]);
+  adopt_upto(&o, &seg->last);
+  if (!is_muted) r->edits.copied = seg->last.mute_depth ? UINT64_MAX : seg->copied;
 }
 
 static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
@@ -311,8 +300,8 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   hp_outline_adopt(&r->outline, &log->outline, &seg->state);
   adopt_output(r, log, seg, outer, version, depth);
   adopt_children(r, log, seg, outer, version);
-  r->edits.mute_depth += seg->mute_depth;
-  for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.first + seg->logged.uses.count; i++)
+  r->edits.mute_depth += seg->last.mute_depth;
+  for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.end; i++)
     r->running.states[log->uses.items[i].rule].matches += log->uses.items[i].matches;
   if (seg->assumed.tokens) b->flags.prepared = false;
   adopt_text(r, seg);

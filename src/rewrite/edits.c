@@ -259,18 +259,18 @@ static inline void put(hp_sink *s, const char *bytes, size_t length) {
 /*** the list ***/
 
 hp_edit_counts hp_edits_take_counts(hp_edits *e) {
-  const hp_edit_counts counts = {e->total, e->first_insertion, e->last_position, e->last_resume};
-  e->total = 0;
-  e->first_insertion = e->last_position = e->last_resume = UINT64_MAX;
+  const hp_edit_counts counts = e->counts;
+  e->counts = (hp_edit_counts){0, UINT64_MAX, UINT64_MAX, UINT64_MAX};
   return counts;
 }
 
-void hp_edits_add_counts(hp_edits *e, const hp_edit_counts *counts) {
-  const uint64_t first = counts->first_insertion;
-  if (!counts->edits) return;
-  e->total += counts->edits - (first != UINT64_MAX && first == e->last_position && first == e->last_resume);
-  e->last_position = counts->last_position;
-  e->last_resume = counts->last_resume;
+void hp_edits_add_counts(hp_edits *e, const hp_edit_counts *added) {
+  hp_edit_counts *to = &e->counts;
+  const uint64_t first = added->first_insertion;
+  if (!added->edits) return;
+  to->edits += added->edits - (first != UINT64_MAX && first == to->last_position && first == to->last_resume);
+  to->last_position = added->last_position;
+  to->last_resume = added->last_resume;
 }
 
 void hp_edits_open(hp_edits *e, uint64_t position) {
@@ -288,11 +288,12 @@ void hp_edits_close(hp_edits *e) {
 
 static hp_edit *add_entry(hp_edits *e, uint64_t position, uint64_t resume, hp_unwind *unwind) {
   hp_edit *edit = hp_push_tight(e, unwind);
+  hp_edit_counts *counts = &e->counts;
   *edit = (hp_edit){position, resume, 0};
-  if (!e->total) e->first_insertion = resume == position ? position : UINT64_MAX;
-  if (resume != position || e->last_position != position || e->last_resume != position) e->total++;
-  e->last_position = position;
-  e->last_resume = resume;
+  if (!counts->edits) counts->first_insertion = resume == position ? position : UINT64_MAX;
+  if (resume != position || counts->last_position != position || counts->last_resume != position) counts->edits++;
+  counts->last_position = position;
+  counts->last_resume = resume;
   return edit;
 }
 
@@ -313,8 +314,8 @@ void hp_edits_drop(hp_edits *e, uint64_t from, uint64_t to, hp_unwind *unwind) {
   hp_edit *last = e->count > e->complete ? &e->items[e->count - 1] : NULL;
   if (from >= to) return;
   if (last && last->position == from && last->resume == from) {
-    last->resume = e->last_resume = to;
-    e->total++;
+    last->resume = e->counts.last_resume = to;
+    e->counts.edits++;
   } else {
     add_entry(e, from, to, unwind);
   }

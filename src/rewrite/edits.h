@@ -80,18 +80,22 @@ typedef struct hp_sink {
   char *buffer;     /* of HP_SINK_BYTES; NULL until a piece is shorter */
 } hp_sink;
 
+/* What a sequence of edits adds to the counters of another one that precedes it. */
+typedef struct hp_edit_counts {
+  uint64_t edits;                      /* insertions at one place count once */
+  uint64_t first_insertion;            /* where the first edit inserts; UINT64_MAX: it drops */
+  uint64_t last_position, last_resume; /* of the last edit, also if it was applied */
+} hp_edit_counts;
+
 typedef struct hp_edits {
   hp_edit *items;
   uint32_t count, capacity;
   uint32_t complete, complete_text; /* edits before `safe`, and the length of their texts */
   uint32_t mute_depth;              /* removed elements and contents that are open */
   hp_bytes text;
-  uint64_t copied;                     /* input before it is in the output, or dropped */
-  uint64_t safe;                       /* the input and the edits before it are complete */
-  uint64_t total;                      /* insertions at one place count once */
-  uint64_t last_position, last_resume; /* of the last edit, also if it was applied */
-  /* position of the first edit if it inserts; UINT64_MAX: it drops */
-  uint64_t first_insertion;
+  uint64_t copied; /* input before it is in the output, or dropped */
+  uint64_t safe;   /* the input and the edits before it are complete */
+  hp_edit_counts counts;
 } hp_edits;
 
 /* Keeps the buffer of an earlier use. Requires: all fields are zero before the first use. */
@@ -102,11 +106,6 @@ void hp_sink_put(hp_sink *sink, const char *bytes, size_t length);
 /* Writes the bytes, except one or two at the beginning that more may make a byte order mark. */
 void hp_sink_flush(hp_sink *sink);
 void hp_sink_end(hp_sink *sink);
-
-/* What a sequence of edits adds to the counters of another one that precedes it. */
-typedef struct hp_edit_counts {
-  uint64_t edits, first_insertion, last_position, last_resume; /* see hp_edits */
-} hp_edit_counts;
 
 /* Returns the counters since the last call, and resets them. */
 hp_edit_counts hp_edits_take_counts(hp_edits *edits);

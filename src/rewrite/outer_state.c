@@ -486,21 +486,11 @@ static hp_rewrite_note *add_note(hpar_rewriter *r, uint64_t start, uint64_t end)
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
   hp_grow(&log->notes.items, &log->notes.capacity, (size_t)log->notes.count + 1, &r->unwind);
-  hp_speculation_apply_edits(r, start);
+  hp_rewrite_note *note = &log->notes.items[log->notes.count];
+  *note = (hp_rewrite_note){
+      .start = start, .end = end, .place = hp_speculation_place_at(r, start), .scopes = log->note_scopes.count};
   p->joined_piece = log->pieces.count;
   if (r->edits.copied != UINT64_MAX) r->edits.copied = end;
-  hp_rewrite_note *note = &log->notes.items[log->notes.count];
-  *note = (hp_rewrite_note){.start = start,
-                            .end = end,
-                            .piece = log->pieces.count,
-                            .found = log->found.count,
-                            .scopes = log->note_scopes.count,
-                            .mute_depth = r->edits.mute_depth,
-                            .depth = (uint32_t)r->stats.depth,
-                            .tags = r->stats.tags,
-                            .matches = r->stats.matches,
-                            .misplaced = r->stats.misplaced,
-                            .counts = hp_edits_take_counts(&r->edits)};
   for (uint32_t i = 0; i < r->rules->unit_rule_count; i++) {
     const uint32_t index = r->rules->unit_rules[i];
     if (!is_local(r, index)) continue;
@@ -524,7 +514,7 @@ bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     note->escapes = r->text.is_escaped;
     note->is_first = r->text.is_first;
     note->is_last = is_last;
-    note->place = r->text.place;
+    note->text_place = r->text.place;
   }
   hp_rewriter_leave_text(r, end, is_last);
   return true;
@@ -589,7 +579,7 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
   r->text.is_first = note->is_first;
   s->raw_name = note->raw_name;
   r->text.is_escaped = note->escapes;
-  r->text.place = note->place;
+  r->text.place = note->text_place;
   if (r->text.content == HP_TEXT_STATE_DATA) r->text.is_escaped = false;
   if (r->running.texts)
     hp_rewriter_edit_text(r, note->end, note->is_last);
@@ -602,7 +592,7 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
 void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_note *note) {
   hp_edits *e = &r->edits;
   const uint32_t outer_mute_depth = e->mute_depth;
-  e->mute_depth += note->mute_depth;
+  e->mute_depth += note->place.mute_depth;
   e->copied = e->mute_depth ? UINT64_MAX : note->start;
   for (uint32_t i = note->scopes; i < note->scopes + note->scope_count; i++)
     hp_rewriter_change_scope(r, log->note_scopes.items[i], true);
@@ -616,7 +606,7 @@ void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
 
 /* Opens the scopes of the elements that the segment leaves open. */
 void hp_rewriter_adopt_scopes(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.first + seg->logged.records.count; i++) {
+  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.end; i++) {
     const hp_end_record *record = &r->ends.items[log->records.items[i].moved_to];
     for (uint32_t k = 0; k < record->scope_depth && record->scopes.count; k++)
       for (uint32_t n = 0; n < record->scopes.count; n++) hp_rewriter_change_scope(r, record->scopes.items[n], true);

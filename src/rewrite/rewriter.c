@@ -590,7 +590,7 @@ static hpar_status finish(hpar_rewriter *r) {
 static hpar_rewrite_stats stats_of(const hpar_rewriter *r) {
   hpar_rewrite_stats full = r->stats;
   full.output_bytes = r->options.filter ? r->confirmer->sink.written : r->sink.written;
-  full.edits = r->edits.total;
+  full.edits = r->edits.counts.edits;
   full.encoding = r->encoding.used ? r->encoding.used->name : NULL;
   return full;
 }

@@ -81,6 +81,19 @@ void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
   hp_sink_flush(&r->sink);
 }
 
+hp_log_place hp_speculation_place_at(hpar_rewriter *r, uint64_t position) {
+  const hp_rewrite_log *log = r->parallel.speculation->log;
+  hp_speculation_apply_edits(r, position);
+  return (hp_log_place){.piece = log->pieces.count,
+                        .found = log->found.count,
+                        .mute_depth = r->edits.mute_depth,
+                        .tags = r->stats.tags,
+                        .matches = r->stats.matches,
+                        .misplaced = r->stats.misplaced,
+                        .depth = r->stats.depth,
+                        .counts = hp_edits_take_counts(&r->edits)};
+}
+
 void hp_speculation_note_found(hpar_rewriter *r, uint32_t rule) {
   hp_rewrite_log *log = r->parallel.speculation->log;
   *hp_push(&log->found, &r->unwind) = (hp_reported_match){r->token.start, r->element.end, rule};
@@ -103,9 +116,9 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   hp_matcher *m = &r->matching.matcher;
   const uint32_t instruction = m->log->condition - 1, holding = r->matching.holding;
   const uint32_t test = holding ? 0 : m->log->test;
-  const uint64_t matches = r->stats.matches, edits = r->edits.total;
+  const uint64_t matches = r->stats.matches, edits = r->edits.counts.edits;
   const hp_node *node = hp_outline_node(&r->outline, insertion->node);
-  bool is_known = !test || node->name < HP_KNOWN_ATOMS + r->names.fixed->count;
+  bool is_known = !test || hp_names_is_fixed(&r->names, node->name);
   if (r->edits.mute_depth || m->log->gives_up || !is_known || (holding && !edits_only_attributes(r))) {
     hp_speculation_give_up(r);
     return;
@@ -131,9 +144,9 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   condition.piece_count = log->pieces.count - condition.piece;
   condition.found_count = log->found.count - condition.found;
   condition.matches = r->stats.matches - matches;
-  condition.edits = r->edits.total - edits;
+  condition.edits = r->edits.counts.edits - edits;
   r->stats.matches = matches;
-  r->edits.total = edits;
+  r->edits.counts.edits = edits;
   log->conditions.items[log->conditions.count++] = condition;
 }
 
@@ -201,19 +214,20 @@ static void begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_
   if (r->rules->unit_rule_count) hp_speculation_begin_scopes(r);
 }
 
+static hp_saved_name save_name(hpar_rewriter *r, hp_atom atom) {
+  hp_bytes *bytes = &r->parallel.speculation->log->name_bytes;
+  if (hp_names_is_fixed(&r->names, atom)) return (hp_saved_name){0, 0};
+  const hp_name name = hp_names_of(&r->names, atom);
+  hp_bytes_append(bytes, name.bytes, name.length, &r->unwind);
+  return (hp_saved_name){bytes->length - name.length, name.length};
+}
+
 static void save_names(hpar_rewriter *r, uint32_t first) {
   hp_rewrite_log *log = r->parallel.speculation->log;
   const hp_outline_log *outline = &log->outline;
-  const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
   hp_grow(&log->names.items, &log->names.capacity, outline->entry_count, &r->unwind);
-  for (uint32_t i = first; i < outline->entry_count; i++) {
-    hp_atom atom = outline->entries[i].element.name;
-    log->names.items[i] = (hp_saved_name){0, 0};
-    if (atom < first_own) continue;
-    hp_name name = hp_names_of(&r->names, atom);
-    log->names.items[i] = (hp_saved_name){log->name_bytes.length, name.length};
-    hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
-  }
+  for (uint32_t i = first; i < outline->entry_count; i++)
+    log->names.items[i] = save_name(r, outline->entries[i].element.name);
 }
 
 hp_bits *hp_speculation_add_bits(hpar_rewriter *r, uint32_t count) {
@@ -229,17 +243,10 @@ static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
 
 /* Saves the types of the children in a frame. */
 static void save_types(hpar_rewriter *r, uint32_t frame, uint32_t entry) {
-  hp_rewrite_log *log = r->parallel.speculation->log;
-  const hp_atom first_own = HP_KNOWN_ATOMS + r->names.fixed->count;
   for (const hp_type_counter *c = NULL; (c = hp_matching_next_type(&r->matching, frame, c));) {
-    hp_saved_type type = {.entry = entry, .ns = (uint8_t)(c->type >> 32), .name = (hp_atom)c->type, .count = c->count};
-    if (type.name >= first_own) {
-      hp_name name = hp_names_of(&r->names, type.name);
-      type.text = log->name_bytes.length;
-      type.length = name.length;
-      hp_bytes_append(&log->name_bytes, name.bytes, name.length, &r->unwind);
-    }
-    *hp_push(&log->types, &r->unwind) = type;
+    const hp_atom name = (hp_atom)c->type;
+    *hp_push(&r->parallel.speculation->log->types, &r->unwind) =
+        (hp_saved_type){entry, (uint8_t)(c->type >> 32), name, save_name(r, name), c->count};
   }
 }
 
@@ -332,19 +339,13 @@ static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
     save_records(r, first);
     hp_speculation_save_scopes(r);
     now->copied = r->text.is_open && r->running.texts ? r->text.start : end;
-    hp_speculation_apply_edits(r, now->copied);
+    now->last = hp_speculation_place_at(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);
-#define END(name) now->logged.name.count = p->log->name.count - now->logged.name.first;
+#define END(name) now->logged.name.end = p->log->name.count;
     HP_LOGGED_ARRAYS(END)
 #undef END
     for (uint32_t i = now->logged.uses.first; i < p->log->uses.count; i++)
       p->log->uses.items[i].matches = r->running.states[p->log->uses.items[i].rule].matches;
-    now->tags = r->stats.tags;
-    now->matches = r->stats.matches;
-    now->misplaced = r->stats.misplaced;
-    now->depth = (uint32_t)r->stats.depth;
-    now->counts = hp_edits_take_counts(&r->edits);
-    now->mute_depth = r->edits.mute_depth;
     now->text = r->text;
     *hp_push(&p->log->segments, &r->unwind) = *now;
   }

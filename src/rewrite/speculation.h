@@ -38,30 +38,40 @@ typedef struct hp_rewrite_condition {
   uint32_t found, found_count;
 } hp_rewrite_condition;
 
+/* A place in the output of a segment, and what the segment has before it. */
+typedef struct hp_log_place {
+  uint32_t piece, found; /* the next ones */
+  uint32_t mute_depth;
+  uint64_t tags, matches, misplaced, depth;
+  hp_edit_counts counts; /* since the note before */
+} hp_log_place;
+
 /* A text or a comment in [start, end) whose rules the merger runs. */
 typedef struct hp_rewrite_note {
   uint64_t start, end;
+  hp_log_place place;
   bool is_comment;
   hp_comment_place comment;
   hp_text_state content; /* of a text, as the following */
   hp_piece_state state;
   hp_atom raw_name;
   bool is_first, is_last, escapes;
-  uint8_t place;                /* hp_text_place */
-  uint32_t piece, found;        /* the first ones after the note */
-  uint32_t scopes, scope_count; /* rules with a scope in the segment, in `notes.scopes` */
-  uint32_t mute_depth, depth;   /* of the segment here, as the following */
-  uint64_t tags, matches, misplaced;
-  hp_edit_counts counts; /* since the note before */
+  uint8_t text_place;           /* hp_text_place */
+  uint32_t scopes, scope_count; /* rules with a scope in the segment, in `note_scopes` */
 } hp_rewrite_note;
+
+/* A name without a fixed atom, in `name_bytes`; length 0: the name has one. */
+typedef struct hp_saved_name {
+  uint32_t offset, length;
+} hp_saved_name;
 
 /* Children of one type in a frame. */
 typedef struct hp_saved_type {
   uint32_t entry; /* of the outline's log; UINT32_MAX: the outer current node */
   uint8_t ns;
   hp_atom name;
+  hp_saved_name own_name;
   uint32_t count;
-  uint32_t text, length; /* of a name without a fixed atom, in `names.bytes` */
 } hp_saved_type;
 
 /* A call of hpar_rule.found. */
@@ -76,17 +86,16 @@ typedef struct hp_rule_use {
   uint64_t matches;
 } hp_rule_use;
 
-/* A name that is not in hp_names.fixed; length 0: the name has a fixed atom. */
-typedef struct hp_saved_name {
-  uint32_t offset, length;
-} hp_saved_name;
-
 /* The arrays of the log of which each segment has a range. */
 #define HP_LOGGED_ARRAYS(ARRAY) \
   ARRAY(types) ARRAY(records) ARRAY(pieces) ARRAY(conditions) ARRAY(found) ARRAY(uses) ARRAY(notes)
 
+typedef struct hp_rewrite_range {
+  uint32_t first, end;
+} hp_rewrite_range;
+
 typedef struct hp_rewrite_ranges {
-  hp_log_range types, records, pieces, conditions, found, uses, notes;
+  hp_rewrite_range types, records, pieces, conditions, found, uses, notes;
 } hp_rewrite_ranges;
 
 typedef struct hp_rewrite_segment {
@@ -107,10 +116,8 @@ typedef struct hp_rewrite_segment {
   bool begins_in_text; /* the bytes at `start` are no markup */
   bool has_comments, has_doctypes;
   bool reads_removal; /* a callback depends on the absence of a removed element around its own */
-  uint64_t tags, matches, misplaced;
-  hp_edit_counts counts; /* since the last note */
-  uint64_t copied;       /* the output ends here: at the text at the end, if rules edit it */
-  uint32_t depth, mute_depth;
+  hp_log_place last;
+  uint64_t copied;      /* the output ends here: at the text at the end, if rules edit it */
   hp_current_text text; /* at the end */
 } hp_rewrite_segment;
 
@@ -230,6 +237,8 @@ void hp_rewrite_log_free(hp_rewrite_log *log);
 hp_bits *hp_speculation_add_bits(hpar_rewriter *worker, uint32_t count);
 /* Moves the edits before `position` to the log. */
 void hp_speculation_apply_edits(hpar_rewriter *worker, uint64_t position);
+/* The same, and returns the place behind them. */
+hp_log_place hp_speculation_place_at(hpar_rewriter *worker, uint64_t position);
 
 /*** outer_state.c: scopes ***/
 
