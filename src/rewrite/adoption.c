@@ -49,18 +49,8 @@ static bool is_at_boundary(const hpar_rewriter *r) {
 
 /*** checks ***/
 
-/* Writes the near and heir bits of the outer current node to the scratch of the rewriter. */
-static void read_truth(hpar_rewriter *r) {
-  const uint32_t words = r->matching.matcher.words;
-  if (!r->rules->needs_frames) return;
-  hp_grow(&r->parallel.team->learning.adopted, &r->parallel.team->learning.adopted_capacity, 4 * (size_t)words,
-          &r->unwind);
-  hp_matching_outer_bits(&r->matching, r->outline.builder.stack.top->node,
-                         r->parallel.team->learning.adopted + 2 * (size_t)words);
-}
-
-/* Returns what read_truth has written. */
-static const hp_bits *truth_of(const hpar_rewriter *r) {
+/* Returns the place of the near and heir bits of the outer current node. */
+static hp_bits *truth_of(const hpar_rewriter *r) {
   return r->parallel.team->learning.adopted + 2 * (size_t)r->matching.matcher.words;
 }
 
@@ -365,7 +355,7 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     if (!seg->begins_in_text) hp_rewriter_end_text(r, seg->start);
     if (lessons->scopes && (i || log->segments.count == 1)) hp_rewriter_write_scopes(r, lessons->scopes);
     const bool is_halved = seg->split.name && run_first_half(r, seg);
-    read_truth(r);
+    if (r->rules->needs_frames) hp_matching_outer_bits(&r->matching, r->outline.builder.stack.top->node, truth_of(r));
     learn(r, log, seg, lessons->read);
     uint32_t version;
     const bool fits = check_segment(r, log, seg);

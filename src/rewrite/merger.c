@@ -10,44 +10,41 @@
 
 enum { MAX_WASTED = 3 };
 
-void hp_rewrite_team_publish_retired(hp_rewrite_team *t) {
+/* Publishes the rules that the merger runs no more. */
+static void publish_retired(const hpar_rewriter *r, hp_bits *retired) {
+  memset(retired, 0, (r->rules->count + HP_BITS - 1) / HP_BITS * sizeof *retired);
+  for (uint32_t i = 0; i < r->rules->count; i++)
+    if (r->running.states[i].is_complete) hp_set_bit(retired, i);
+}
+
+static void publish_prediction(const hp_rewrite_team *t, hp_bits *to) {
   const hpar_rewriter *r = t->merger;
-  for (uint32_t i = 0; i < r->rules->count; i += HP_BITS) {
-    hp_bits bits = 0;
-    for (uint32_t k = i; k < r->rules->count && k < i + HP_BITS; k++)
-      bits |= (hp_bits)r->running.states[k].is_complete << (k - i);
-    atomic_store_explicit(&t->published.retired[i / HP_BITS], bits, memory_order_relaxed);
-  }
-  atomic_store(&t->published.active_rules, r->running.active);
+  const size_t words = t->words, bytes = words * sizeof *to;
+  memcpy(to, t->learning.near, bytes);
+  memcpy(to + words, hp_frame_of_node(&r->matching, r->outline.builder.stack.top->node)->bits + words, bytes);
+  memcpy(to + 2 * words, t->learning.lessons.read, (2 + HP_MAX_ALTERNATIVES) * bytes);
 }
 
-static void publish_bits(hp_rewrite_team *t, uint32_t word, hp_bits bits) {
-  atomic_store_explicit(&t->published.prediction[word], bits, memory_order_relaxed);
-}
-
-/* The values are assumptions, so their order has no effect. */
 void hp_rewrite_team_publish(hp_rewrite_team *t) {
   const hpar_rewriter *r = t->merger;
-  const memory_order order = memory_order_relaxed;
-  const bool frameset_ok = t->is_past_begin && r->outline.builder.flags.frameset_ok;
-  atomic_store_explicit(&t->published.passed, hp_scanner_position(&r->scanner, r->scanner.at), order);
-  atomic_store_explicit(&t->published.encoding, r->encoding.used, order);
-  atomic_store_explicit(&t->published.is_certain, r->encoding.is_certain, order);
-  atomic_store_explicit(&t->published.frameset_ok, frameset_ok, order);
-  atomic_store_explicit(&t->published.base, hp_urls_base(r), memory_order_release);
-  if (atomic_load_explicit(&t->published.active_rules, order) != r->running.active) hp_rewrite_team_publish_retired(t);
-  for (uint32_t i = 0; i < t->scope_words; i++)
-    atomic_store_explicit(&t->published.scopes[i], t->learning.lessons.scopes[i], order);
-  if (!t->words) return;
-  const uint32_t alternatives =
-      t->learning.has_guesses || t->learning.chunks_with_alternatives ? t->learning.lessons.count : 0;
-  const hp_bits *bits = hp_frame_of_node(&r->matching, r->outline.builder.stack.top->node)->bits;
-  for (uint32_t i = 0; i < t->words; i++) publish_bits(t, i, t->learning.near[i]);
-  for (uint32_t i = t->words; i < 2 * t->words; i++) publish_bits(t, i, bits[i]);
-  for (uint32_t i = 0; i < (2 + HP_MAX_ALTERNATIVES) * t->words; i++)
-    publish_bits(t, 2 * t->words + i, t->learning.lessons.read[i]);
-  atomic_store_explicit(&t->published.alternatives, alternatives, order);
-  atomic_store_explicit(&t->published.lesson_count, t->learning.lessons.total, order);
+  const hp_learning *l = &t->learning;
+  hp_published *to = &t->published;
+  const hp_assumptions assumed = {.page = {.encoding = r->encoding.used,
+                                           .is_certain = r->encoding.is_certain,
+                                           .quirks = r->outline.quirks,
+                                           .frameset_ok = t->is_past_begin && r->outline.builder.flags.frameset_ok,
+                                           .base = hp_urls_base(r)},
+                                  .active_rules = r->running.active,
+                                  .alternatives = l->has_guesses || l->chunks_with_alternatives ? l->lessons.count : 0,
+                                  .lessons = l->lessons.total};
+  atomic_store_explicit(&to->passed, hp_scanner_position(&r->scanner, r->scanner.at), memory_order_relaxed);
+  atomic_store_explicit(&to->has_alternatives, assumed.alternatives != 0, memory_order_relaxed);
+  pthread_mutex_lock(&t->chunks.lock);
+  if (to->assumed.active_rules != assumed.active_rules) publish_retired(r, to->sets.retired);
+  to->assumed = assumed;
+  if (t->scope_words) memcpy(to->sets.scopes, l->lessons.scopes, t->scope_words * sizeof *to->sets.scopes);
+  if (t->words) publish_prediction(t, to->sets.prediction);
+  pthread_mutex_unlock(&t->chunks.lock);
 }
 
 /* Ends a chunk. Workers know little about long raw text, and the merger reads it fast. It therefore
@@ -128,7 +125,7 @@ static bool is_closed(const hp_rewrite_team *t) { return t->wasted >= MAX_WASTED
  * with guesses does not count. */
 static void note_alternatives(hp_rewrite_team *t, const hp_rewrite_chunk *chunk) {
   enum { CHUNKS = 8 };
-  bool has_guesses = chunk->alternatives && !chunk->lessons;
+  bool has_guesses = chunk->assumed.alternatives && !chunk->assumed.lessons;
   if (t->learning.lessons.are_used && !has_guesses)
     t->learning.chunks_with_alternatives = CHUNKS;
   else if (t->learning.chunks_with_alternatives && !has_guesses)
@@ -138,7 +135,7 @@ static void note_alternatives(hp_rewrite_team *t, const hp_rewrite_chunk *chunk)
 /* Returns true if the merger has learned of other open scopes than the chunk has. */
 static bool lacks_scopes(const hp_rewrite_team *t, const hp_rewrite_chunk *chunk) {
   return t->scope_words &&
-         memcmp(chunk->scopes, t->learning.lessons.scopes, t->scope_words * sizeof *chunk->scopes) != 0;
+         memcmp(chunk->sets.scopes, t->learning.lessons.scopes, t->scope_words * sizeof *chunk->sets.scopes) != 0;
 }
 
 static void adopt(hp_rewrite_team *t, const hp_window_chunk *claimed) {
@@ -157,9 +154,10 @@ static void adopt(hp_rewrite_team *t, const hp_window_chunk *claimed) {
   note_alternatives(t, chunk);
   /* Workers whose rules have ended meanwhile, or that lack an alternative, cannot be right. Later
    * ones can. */
+  const hp_assumptions *assumed = &chunk->assumed;
   bool lacks_alternatives =
-      chunk->lessons != t->learning.lessons.total || (!chunk->alternatives && t->learning.lessons.are_used);
-  if (chunk->active_rules != t->merger->running.active || lacks_alternatives || lacks_scopes(t, chunk)) return;
+      assumed->lessons != t->learning.lessons.total || (!assumed->alternatives && t->learning.lessons.are_used);
+  if (assumed->active_rules != t->merger->running.active || lacks_alternatives || lacks_scopes(t, chunk)) return;
   bool gains = c->adopted_segments > adopted && rewritten <= (claimed->end - claimed->begin) / 2;
   t->wasted = gains ? 0 : t->wasted + 1;
   if (is_closed(t)) hp_chunks_close(&t->chunks);

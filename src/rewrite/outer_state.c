@@ -174,10 +174,10 @@ static uint32_t predict_bits(const hpar_rewriter *r, const hp_rewrite_chunk *chu
                              uint32_t most, hp_bits *bits) {
   const uint32_t words = r->matching.matcher.words;
   const size_t bytes = words * sizeof *bits;
-  const hp_bits *alternatives = chunk->prediction + 4 * (size_t)words;
+  const hp_bits *alternatives = chunk->sets.prediction + 4 * (size_t)words;
   uint32_t versions = 1;
-  memcpy(bits, chunk->prediction, 2 * bytes);
-  for (uint32_t i = 0; i < chunk->alternatives && versions < most; i++) {
+  memcpy(bits, chunk->sets.prediction, 2 * bytes);
+  for (uint32_t i = 0; i < chunk->assumed.alternatives && versions < most; i++) {
     bool is_new = true;
     for (uint32_t v = 0; v < versions && is_new; v++) {
       hp_bits differs = 0;
@@ -187,29 +187,27 @@ static uint32_t predict_bits(const hpar_rewriter *r, const hp_rewrite_chunk *chu
     }
     if (!is_new) continue;
     hp_bits *to = bits + 2 * (size_t)versions++ * words;
-    memcpy(to, chunk->prediction, bytes);
+    memcpy(to, chunk->sets.prediction, bytes);
     memcpy(to + words, alternatives + i * words, bytes);
   }
   return versions;
 }
 
-void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
-  enum { SETS = 12, SETS_OF_VERSION = 7, MOST_WORDS = 4 };
+void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chunk, hp_bits *bits) {
+  enum { MOST_WORDS = 4 };
   hp_speculation *p = r->parallel.speculation;
   const size_t words = r->matching.matcher.words;
-  hp_grow(&p->frame.memory, &p->frame.capacity, (SETS + SETS_OF_VERSION * HP_MAX_VERSIONS) * words, &r->unwind);
-  hp_bits *bits = p->frame.memory;
   hp_bits *near = bits, *heir = near + words, *next = heir + words, *resolvable = next + words;
   hp_bits *counting = resolvable + words, *uncounted = counting + words, *unknown = uncounted + words;
   hp_bits *maybe = unknown + words;
   p->frame.read = maybe + words;
   p->frame.learned_near = p->frame.read + 2 * words;
-  p->frame.predicted = bits + SETS * words;
+  p->frame.predicted = p->frame.learned_near + 2 * words;
   p->frame.later = p->frame.predicted + 2 * HP_MAX_VERSIONS * words;
   p->frame.next = p->frame.later + 2 * HP_MAX_VERSIONS * words;
   hp_bits *own_later = p->frame.next + 2 * HP_MAX_VERSIONS * words;
   hp_matching_find_successors(&r->matching, near, heir, next);
-  memcpy(p->frame.learned_near, chunk->prediction + 2 * words, 2 * words * sizeof *bits);
+  memcpy(p->frame.learned_near, chunk->sets.prediction + 2 * words, 2 * words * sizeof *bits);
   bool counts = find_resolvable(r, resolvable, counting, uncounted), has_versions = edit_only_attributes(r->rules);
   hp_unknown_counter counter = {0};
   bool knows_counts = has_versions && p->uncounted && find_counter(hp_matcher_set(&r->matching.matcher), &counter);

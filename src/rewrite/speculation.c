@@ -176,7 +176,7 @@ static void begin_frames(hpar_rewriter *r) {
   const size_t words = r->matching.matcher.words;
   const hp_bits *known = p->frame.learned_near, *values = known + words;
   memcpy(p->frame.predicted, p->frame.knows_next ? p->frame.next : p->frame.later,
-         2 * p->versions * words * sizeof *p->frame.memory);
+         2 * p->versions * words * sizeof *p->frame.predicted);
   for (uint32_t v = 0; v < p->versions; v++) {
     hp_bits *near = p->frame.predicted + 2 * v * words, *own_later = p->candidate_logs[v].own_later;
     for (size_t w = 0; w < words && !p->frame.knows_next; w++) near[w] = (near[w] & ~known[w]) | values[w];
@@ -265,7 +265,7 @@ static void save_outer_frame(hpar_rewriter *r) {
   save_frame(r, outer->next);
   for (uint32_t v = 0; v < p->versions; v++) {
     hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits.items + place) + v * r->matching.version_size);
-    memcpy(saved->bits + 3 * (size_t)words, p->candidate_logs[v].own_later, words * sizeof *p->frame.memory);
+    memcpy(saved->bits + 3 * (size_t)words, p->candidate_logs[v].own_later, words * sizeof *saved->bits);
     hp_matching_forget_counter(&r->matching, saved, v);
   }
   save_types(r, outer->next, UINT32_MAX);
@@ -613,34 +613,36 @@ typedef struct chunk_run {
 
 /* Finds the instructions that accept for rules of the merger. Complete rules accept
  * nothing. */
-static void open_deferring(hpar_rewriter *r, const _Atomic hp_bits *retired) {
+static void open_deferring(hpar_rewriter *r, const hp_bits *retired, hp_bits *deferring) {
   hp_speculation *p = r->parallel.speculation;
   const hpar_rules *rules = r->rules;
   const hpar_selectors *set = hp_matcher_set(&r->matching.matcher);
-  const uint32_t words = r->matching.matcher.words;
   hp_bits *accepts = hp_matcher_accepting(&r->matching.matcher);
-  hp_grow(&p->deferring_space, &p->deferring_capacity, words, &r->unwind);
-  memset(p->deferring_space, 0, words * sizeof *p->deferring_space);
+  memset(deferring, 0, r->matching.matcher.words * sizeof *deferring);
   for (uint32_t i = 0; i < set->instructions_count; i++) {
     uint32_t selector = set->instructions[i].selector;
     if (selector == HP_SELECT_NONE) continue;
     uint32_t rule = rules->of_selector[selector];
-    if (atomic_load_explicit(&retired[rule / HP_BITS], memory_order_relaxed) >> (rule % HP_BITS) & 1) {
+    if (hp_bit_is_set(retired, rule)) {
       accepts[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
       continue;
     }
     if (!hp_rule_needs_merger(&rules->rules[rule], p->min_limit)) continue;
-    hp_set_bit(p->deferring_space, i);
-    p->deferring = p->deferring_space;
+    hp_set_bit(p->deferring = deferring, i);
   }
 }
 
-static void open_scopes(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
+/* Opens the sets of the chunk in the worker's memory. */
+static void open_sets(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
   hp_speculation *p = r->parallel.speculation;
-  const uint32_t words = hp_scope_words(r->rules);
-  hp_grow(&p->scopes, &p->scope_capacity, words, &r->unwind);
-  memcpy(p->scopes, chunk->scopes, words * sizeof *p->scopes);
-  p->later_scopes = chunk->scopes;
+  const size_t words = r->matching.matcher.words, scope_words = hp_scope_words(r->rules);
+  const size_t version_words = r->rules->needs_frames ? HP_VERSION_SETS * words : 0;
+  hp_grow(&p->memory, &p->capacity, words + scope_words + version_words, &r->unwind);
+  p->scopes = p->memory + words;
+  p->later_scopes = chunk->sets.scopes;
+  memcpy(p->scopes, p->later_scopes, scope_words * sizeof *p->scopes);
+  if (version_words) hp_speculation_open_versions(r, chunk, p->scopes + scope_words);
+  open_deferring(r, chunk->sets.retired, p->memory);
 }
 
 static hpar_status run_chunk(void *argument) {
@@ -650,9 +652,8 @@ static hpar_status run_chunk(void *argument) {
   hp_scanner *s = &r->scanner;
   hp_start_state state = {
       .content = HP_TEXT_STATE_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
-  if (r->rules->needs_frames) hp_speculation_open_versions(r, run->chunk);
   p->min_limit = run->input->min_limit;
-  open_deferring(r, run->input->retired);
+  open_sets(r, run->chunk);
   p->may_defer = p->deferring || p->uncounted || !r->encoding.is_certain;
   s->begin = run->input->window;
   s->position = run->input->position;
@@ -665,7 +666,6 @@ static hpar_status run_chunk(void *argument) {
   if (!s->at || !skip_raw_text(r)) return HPAR_OK;
   if (r->rules->edits_texts && s->at == s->begin + run->chunk->cut) skip_text(r);
   if (s->at >= r->window.limit) return HPAR_OK;
-  if (r->rules->unit_rule_count) open_scopes(r, run->chunk);
   p->outer.outer_ns = state.outer_ns;
   begin_segment(r, position_of(r), state.mode, state.ns);
   hp_rewriter_scan(r);
@@ -681,26 +681,21 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   hp_rewrite_log *log = &chunk->log;
   chunk_run run = {r, input, chunk};
   clear_log(log);
-  log->page = chunk->page;
-  const hp_speculation kept = *p;
+  log->page = chunk->assumed.page;
   *p = (hp_speculation){.log = log,
                         .limit = input->position + chunk->limit,
                         .checkpoint_bytes = checkpoint_bytes,
                         .passed = passed,
-                        .frame.memory = kept.frame.memory,
-                        .frame.capacity = kept.frame.capacity,
-                        .deferring_space = kept.deferring_space,
-                        .deferring_capacity = kept.deferring_capacity,
-                        .scopes = kept.scopes,
-                        .scope_capacity = kept.scope_capacity};
+                        .memory = p->memory,
+                        .capacity = p->capacity};
   hp_outer_trust(&p->outer, 1u << HP_ASSUME_FORMATTING_CLEAN);
   hp_outer_minimise_log(&p->outer);
   if (chunk->limit <= chunk->cut) return;
   if (hp_rewriter_open_worker(r, input->merger, take_output, r) != HPAR_OK) return;
   r->parallel.speculation = p;
-  hp_rewriter_use_encoding(r, chunk->page.encoding, chunk->page.is_certain);
-  r->outline.quirks = chunk->page.quirks;
-  hp_urls_assume(r, input->merger, chunk->page.base);
+  hp_rewriter_use_encoding(r, log->page.encoding, log->page.is_certain);
+  r->outline.quirks = log->page.quirks;
+  hp_urls_assume(r, input->merger, log->page.base);
   hp_outer_open(&p->outer, &r->outline.builder);
   hp_outline_speculate(&r->outline);
   hp_try(&r->unwind, run_chunk, &run);

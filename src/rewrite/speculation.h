@@ -157,15 +157,13 @@ typedef struct hp_rewrite_log {
 /* A worker matches elements under several hypotheses, or versions, of the outer frame. */
 enum { HP_MAX_VERSIONS = 4, HP_MAX_ALTERNATIVES = HP_MAX_VERSIONS - 1, HP_MAX_LESSONS = 16 };
 
-/* Near and heir bits of the outer frame, for each version, in one block of memory. */
+/* Near and heir bits of the outer frame, for each version. */
 typedef struct hp_predicted_frame {
   hp_bits *predicted, *later; /* for this segment; for later ones */
   hp_bits *next;              /* for the next one, if `knows_next` */
   bool knows_next;
   hp_bits *read;         /* that elements have read */
-  hp_bits *learned_near; /* near bits and their values, see hp_rewrite_chunk */
-  hp_bits *memory;
-  uint32_t capacity;
+  hp_bits *learned_near; /* near bits and their values, see hp_assumed_sets */
 } hp_predicted_frame;
 
 typedef struct hp_speculation {
@@ -184,15 +182,14 @@ typedef struct hp_speculation {
   hp_predicted_frame frame;
   uint32_t versions; /* hypotheses about the outer frame */
   hp_candidate_log candidate_logs[HP_MAX_VERSIONS];
-  uint64_t min_limit; /* see hp_rule_needs_merger */
-  hp_bits *uncounted; /* instructions that need numbers of children, and cannot be conditions */
-  hp_bits *deferring; /* instructions that accept for rules of the merger; NULL: none */
-  hp_bits *deferring_space;
-  uint32_t deferring_capacity;
-  uint32_t checked_segments; /* of the log, for pays_off */
-  hp_bits *scopes;           /* see hp_rewrite_segment; the prediction for the next segment */
-  uint32_t scope_capacity;
+  uint64_t min_limit;          /* see hp_rule_needs_merger */
+  hp_bits *uncounted;          /* instructions that need numbers of children, and are no conditions */
+  hp_bits *deferring;          /* instructions that accept for rules of the merger; NULL: none */
+  uint32_t checked_segments;   /* of the log, for pays_off */
+  hp_bits *scopes;             /* see hp_rewrite_segment; the prediction for the next segment */
   const hp_bits *later_scopes; /* those of a chunk's prediction */
+  hp_bits *memory;             /* of all sets here */
+  uint32_t capacity;
 } hp_speculation;
 
 /* The state of the input that all chunks have in common. */
@@ -201,21 +198,31 @@ typedef struct hp_speculation_input {
   const char *window;          /* begins at `position` in the input */
   size_t length;
   uint64_t position;
-  struct hp_prescan *prescan;     /* of the window; NULL: none */
-  uint64_t min_limit;             /* see hp_rule_needs_merger */
-  const _Atomic hp_bits *retired; /* by rule: it is complete */
+  struct hp_prescan *prescan; /* of the window; NULL: none */
+  uint64_t min_limit;         /* see hp_rule_needs_merger */
 } hp_speculation_input;
+
+/* What a worker assumes about the state of the merger. */
+typedef struct hp_assumptions {
+  hp_assumed_page page;
+  uint32_t active_rules;          /* as in `retired` */
+  uint32_t alternatives, lessons; /* in `prediction`; see hp_rewrite_lessons */
+} hp_assumptions;
+
+/* The same in sets, which follow each other. */
+typedef struct hp_assumed_sets {
+  hp_bits *retired; /* by rule: it is complete */
+  hp_bits *scopes;  /* by rule: its scope is open at the beginning of segments */
+  /* Near and heir bits of the outer frame. Then the near bits that segments of earlier chunks
+   * have read, and the last true values of these. Then alternatives of the heir bits. */
+  hp_bits *prediction;
+} hp_assumed_sets;
 
 /* A chunk of a worker. */
 typedef struct hp_rewrite_chunk {
   size_t cut, limit; /* in the window */
-  hp_assumed_page page;
-  uint32_t active_rules; /* when the worker began */
-  /* Near and heir bits of the outer frame. Then the near bits that segments of earlier chunks
-   * have read, and the last true values of these. Then alternatives of the heir bits. */
-  hp_bits *prediction;
-  uint32_t alternatives, lessons; /* see hp_rewrite_lessons */
-  hp_bits *scopes;                /* by rule: its scope is open at the beginning of segments */
+  hp_assumptions assumed;
+  hp_assumed_sets sets;
   hp_rewrite_log log;
 } hp_rewrite_chunk;
 
@@ -267,8 +274,10 @@ void hp_rewriter_learn_heir(hpar_rewriter *merger, hp_rewrite_lessons *lessons);
  * sets, and all. It leaves out compounds with a name that no tag at the beginning of the window
  * has. */
 void hp_rewriter_guess_heir(const hpar_rewriter *merger, const hp_bits *after_heir, hp_rewrite_lessons *lessons);
-/* Prepares the sets of bits and the versions of a chunk. */
-void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk);
+/* The number of sets that the versions of a chunk need. */
+enum { HP_VERSION_SETS = 12 + 7 * HP_MAX_VERSIONS };
+/* Prepares the versions of a chunk. Their sets begin at `bits`. */
+void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk, hp_bits *bits);
 
 /*** speculation.c: calls from the loop, where hp_speculates is true ***/
 

@@ -19,28 +19,17 @@ hp_rewrite_team *hp_rewrite_team_create(void) {
 
 static void free_worker(hp_rewrite_worker *w) {
   hpar_rewriter_destroy(w->rewriter);
-  hp_free(w->speculation.frame.memory);
-  hp_free(w->speculation.deferring_space);
-  hp_free(w->speculation.scopes);
+  hp_free(w->speculation.memory);
 }
 
 void hp_rewrite_team_destroy(hp_rewrite_team *t) {
   if (!t) return;
   hp_crew_close(&t->crew);
   for (unsigned i = 0; i < t->threads; i++) free_worker(&t->workers[i]);
-  for (uint32_t i = 0; i < t->slot_count; i++) {
-    hp_rewrite_log_free(&t->slots[i].chunk.log);
-    hp_free(t->slots[i].chunk.prediction);
-    hp_free(t->slots[i].chunk.scopes);
-  }
-  hp_free(t->learning.adopted);
+  for (uint32_t i = 0; i < t->slot_count; i++) hp_rewrite_log_free(&t->slots[i].chunk.log);
   hp_free(t->workers);
   hp_free(t->slots);
-  hp_free((void *)t->published.prediction);
-  hp_free((void *)t->published.retired);
-  hp_free(t->learning.near);
-  hp_free((void *)t->published.scopes);
-  hp_free(t->learning.scopes);
+  hp_free(t->sets);
   hp_chunks_free(&t->chunks);
   hp_prescan_close(&t->prescan);
   hp_free(t);
@@ -61,51 +50,33 @@ static bool make_workers(hp_rewrite_team *t, unsigned threads) {
   return true;
 }
 
-/* Changes the size of the block at `*items`, whose type does not matter. */
-static bool resize(void *items, size_t bytes) {
-  void *old, *made;
-  memcpy(&old, items, sizeof old);
-  if (!(made = hp_reallocate(old, bytes))) return false;
-  memcpy(items, &made, sizeof made);
-  return true;
-}
-
 static bool make_slots(hp_rewrite_team *t) {
-  uint32_t count = HP_REWRITE_SLOTS * t->threads, bits = HP_REWRITE_PREDICTION * t->words;
-  if (count > t->slot_count) {
-    if (!resize(&t->slots, count * sizeof *t->slots)) return false;
-    memset(t->slots + t->slot_count, 0, (count - t->slot_count) * sizeof *t->slots);
-    t->slot_count = count;
-    t->prediction_capacity = 0;
-  }
-  if (bits <= t->prediction_capacity) return true;
-  t->prediction_capacity = 0;
-  for (uint32_t i = 0; i < t->slot_count; i++)
-    if (!resize(&t->slots[i].chunk.prediction, bits * sizeof(hp_bits))) return false;
-  if (!resize(&t->published.prediction, bits * sizeof(hp_bits))) return false;
-  hp_free(t->learning.near);
-  t->learning.near = hp_allocate_aligned(HP_CACHE_LINE, (bits + 3 * (size_t)t->words) * sizeof(hp_bits));
-  if (!t->learning.near) return false;
-  t->prediction_capacity = bits;
+  const uint32_t count = HP_REWRITE_SLOTS * t->threads;
+  if (count <= t->slot_count) return true;
+  hp_rewrite_slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
+  if (!slots) return false;
+  memset(slots + t->slot_count, 0, (count - t->slot_count) * sizeof *slots);
+  t->slots = slots;
+  t->slot_count = count;
   return true;
 }
 
-/* Makes the sets of open scopes. */
-static bool make_scopes(hp_rewrite_team *t, const hpar_rules *rules) {
-  const size_t bytes = hp_scope_words(rules) * sizeof(hp_bits);
+/* Makes the sets of the slots and of the merger. No two of them share a cache line. */
+static bool make_sets(hp_rewrite_team *t, const hpar_rules *rules) {
+  enum { LINE = HP_CACHE_LINE / sizeof(hp_bits), LEARNED = 13 };
+  const size_t rule_words = (rules->count + HP_BITS - 1) / HP_BITS;
   t->scope_words = hp_scope_words(rules);
-  t->learning.lessons.scopes = NULL;
-  if (!bytes) return true;
-  for (uint32_t i = 0; i < t->slot_count; i++)
-    if (!resize(&t->slots[i].chunk.scopes, bytes)) return false;
-  return resize(&t->published.scopes, bytes) && resize(&t->learning.scopes, bytes);
-}
-
-static bool make_retired(hp_rewrite_team *t, uint32_t rules) {
-  uint32_t words = (rules + HP_BITS - 1) / HP_BITS;
-  if (words <= t->retired_capacity) return true;
-  if (!resize(&t->published.retired, words * sizeof(hp_bits))) return false;
-  t->retired_capacity = words;
+  t->assumed_words = (uint32_t)rule_words + t->scope_words + HP_REWRITE_PREDICTION * t->words;
+  const size_t distance = t->assumed_words + LINE, learned = LEARNED * (size_t)t->words + t->scope_words;
+  if (!hp_reserve(&t->sets, &t->set_capacity, (t->slot_count + 1) * distance + learned, sizeof *t->sets)) return false;
+  hp_bits *at = t->sets;
+  for (uint32_t i = 0; i <= t->slot_count; i++, at += distance) {
+    hp_assumed_sets *sets = i < t->slot_count ? &t->slots[i].chunk.sets : &t->published.sets;
+    *sets = (hp_assumed_sets){at, at + rule_words, at + rule_words + t->scope_words};
+  }
+  hp_bits *adopted = at + t->scope_words;
+  t->learning = (hp_learning){
+      .near = adopted + 4 * (size_t)t->words, .adopted = adopted, .lessons.scopes = t->scope_words ? at : NULL};
   return true;
 }
 
@@ -134,7 +105,8 @@ static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
   hp_matching_find_successors(&r->matching, after, after + t->words,
                               after + (4 + HP_MAX_ALTERNATIVES) * (size_t)t->words);
   memset(t->learning.near, 0, t->words * sizeof *t->learning.near);
-  t->learning.lessons = (hp_rewrite_lessons){.read = after + 2 * t->words, .alternatives = after + 4 * t->words};
+  t->learning.lessons.read = after + 2 * t->words;
+  t->learning.lessons.alternatives = after + 4 * t->words;
   memset(t->learning.lessons.read, 0, 2 * t->words * sizeof *after);
   t->learning.is_exact = r->rules->skips_tags && t->words == 1;
   if (t->learning.is_exact) hp_rewriter_guess_heir(r, after + t->words, &t->learning.lessons);
@@ -158,9 +130,7 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
   if (threads < 2 && !t->division.is_inline) return false;
   t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
   t->active = threads;
-  if (!make_retired(t, r->rules->count) || !make_workers(t, threads) || !make_slots(t)) return false;
-  if (!make_scopes(t, r->rules)) return false;
-  t->learning.has_guesses = false;
+  if (!make_workers(t, threads) || !make_slots(t) || !make_sets(t, r->rules)) return false;
   if (t->words) begin_learning(t, r);
   return divide_window(t, r);
 }
@@ -174,18 +144,15 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
                                     .length = (size_t)(s->end - s->begin),
                                     .position = s->position,
                                     .prescan = &t->prescan,
-                                    .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT,
-                                    .retired = t->published.retired};
+                                    .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT};
   hp_prescan_begin(&t->prescan);
-  t->quirks = r->outline.quirks;
   if (t->words) r->matching.matcher.log = &t->learning.log;
   for (uint32_t i = 0; i < t->slot_count; i++) hp_unit_free(&t->slots[i].state);
   t->is_past_begin = false;
   t->exact.ns = t->exact.bytes = 0;
   t->wasted = 0;
-  t->learning.lessons.scopes = t->scope_words ? t->learning.scopes : NULL;
-  if (t->scope_words) hp_rewriter_write_scopes(r, t->learning.scopes);
-  hp_rewrite_team_publish_retired(t);
+  if (t->scope_words) hp_rewriter_write_scopes(r, t->learning.lessons.scopes);
+  t->published.assumed.active_rules = UINT32_MAX; /* `retired` is not set */
   hp_rewrite_team_publish(t);
   t->first_chunk = (uint32_t)t->counters.chunks;
   t->counters.windows++;
@@ -218,7 +185,7 @@ hp_claim hp_rewrite_team_claim(hp_rewrite_team *t, size_t most_bytes, hp_window_
   enum { PERCENT = 110, PERCENT_WITH_ALTERNATIVES = 140 };
   hp_rewrite_slot *s = find_slot(t);
   if (!s) return HP_CLAIM_LATER;
-  const unsigned percent = atomic_load(&t->published.alternatives) ? PERCENT_WITH_ALTERNATIVES : PERCENT;
+  const unsigned percent = atomic_load(&t->published.has_alternatives) ? PERCENT_WITH_ALTERNATIVES : PERCENT;
   hp_claim claim = hp_chunks_claim(&t->chunks, (uint32_t)(s - t->slots), percent, most_bytes, chunk);
   if (claim != HP_CLAIM_MADE) hp_unit_free(&s->state);
   return claim;
@@ -231,18 +198,10 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_win
   chunk->cut = claimed->begin;
   chunk->limit = claimed->end;
   if (!t->chunks.cuts) chunk->cut = hp_find_cut(&hp_smart_cuts, t->input.window, claimed->end, claimed->begin);
-  chunk->page.encoding = atomic_load(&t->published.encoding);
-  chunk->page.is_certain = atomic_load(&t->published.is_certain);
-  chunk->page.quirks = t->quirks;
-  chunk->page.base = atomic_load(&t->published.base);
-  chunk->active_rules = atomic_load(&t->published.active_rules);
-  chunk->page.frameset_ok = atomic_load(&t->published.frameset_ok);
-  chunk->lessons = atomic_load(&t->published.lesson_count);
-  chunk->alternatives = atomic_load(&t->published.alternatives);
-  for (uint32_t i = 0; i < HP_REWRITE_PREDICTION * t->words; i++)
-    chunk->prediction[i] = atomic_load_explicit(&t->published.prediction[i], memory_order_relaxed);
-  for (uint32_t i = 0; i < t->scope_words; i++)
-    chunk->scopes[i] = atomic_load_explicit(&t->published.scopes[i], memory_order_relaxed);
+  pthread_mutex_lock(&t->chunks.lock);
+  chunk->assumed = t->published.assumed;
+  memcpy(chunk->sets.retired, t->published.sets.retired, t->assumed_words * sizeof(hp_bits));
+  pthread_mutex_unlock(&t->chunks.lock);
   uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : HP_REWRITE_CHECKPOINT;
   uint64_t begin = thread ? 0 : hp_now(), event = hp_rewrite_team_event_time(t);
   hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->published.passed, chunk);

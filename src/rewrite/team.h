@@ -107,30 +107,25 @@ typedef struct hp_rewrite_worker {
 
 /* The state of the merger, which workers assume. Only the merger's thread writes it. */
 typedef struct hp_published {
-  _Alignas(HP_CACHE_LINE) _Atomic(const hp_encoding *) encoding;
-  _Atomic(const struct hp_base_href *) base;
-  _Atomic bool is_certain, frameset_ok;
-  _Atomic uint32_t active_rules;               /* as in `retired` */
-  _Atomic hp_bits *retired;                    /* by rule: it is complete */
-  _Atomic hp_bits *scopes;                     /* as in a chunk */
-  _Atomic hp_bits *prediction;                 /* as in a chunk; heir bits of the current node */
-  _Atomic uint32_t alternatives, lesson_count; /* of `prediction`; lessons.total */
-  _Atomic uint64_t passed;                     /* of the merger; UINT64_MAX: threads return */
-  _Atomic bool merges;                         /* the merger has started: workers may wait for it */
+  /* Under the lock of the chunks. The heir bits of the prediction are those of the current node. */
+  _Alignas(HP_CACHE_LINE) hp_assumptions assumed;
+  hp_assumed_sets sets;
+  _Atomic bool has_alternatives; /* in the prediction */
+  _Atomic uint64_t passed;       /* of the merger; UINT64_MAX: threads return */
+  _Atomic bool merges;           /* the merger has started: workers may wait for it */
 } hp_published;
 
 /* What the merger learns for the predictions of later chunks. */
 typedef struct hp_learning {
   /* the near bits of `prediction`; two sets of `log`; the lessons; a set */
   hp_bits *near;
+  hp_bits *adopted; /* scratch of adoption.c: four sets */
   hp_rewrite_lessons lessons;
-  hp_bits *scopes; /* of `lessons` */
   hp_candidate_log log;
   bool has_guesses; /* the lessons are guesses */
   bool is_exact;    /* also from chunks that the merger rewrites: versions cost little */
   /* so many chunks have alternatives after the last one that needed them */
-  uint32_t chunks_with_alternatives, adopted_capacity;
-  hp_bits *adopted; /* scratch of adoption.c */
+  uint32_t chunks_with_alternatives;
 } hp_learning;
 
 typedef struct hp_rewrite_team {
@@ -143,7 +138,9 @@ typedef struct hp_rewrite_team {
   hp_rewrite_slot *slots;
   unsigned threads; /* that have a worker, with the calling one */
   unsigned active;  /* that rewrite the current window */
-  uint32_t slot_count, prediction_capacity, retired_capacity;
+  uint32_t slot_count;
+  hp_bits *sets; /* of all slots, and of the merger */
+  uint32_t set_capacity;
 
   /*** the current window ***/
   hpar_rewriter *merger;
@@ -155,10 +152,10 @@ typedef struct hp_rewrite_team {
   hp_speculation_input input;
   hp_prescan prescan;
   hp_window_chunks chunks;
-  uint32_t first_chunk; /* the number of chunks of earlier windows */
-  hpar_quirks quirks;
-  uint32_t words;       /* of a set; 0: the selectors need no frames */
-  uint32_t scope_words; /* of a set of rules; 0: no rule is for texts, comments or the doctype */
+  uint32_t first_chunk;   /* the number of chunks of earlier windows */
+  uint32_t words;         /* of a set of instructions; 0: the selectors need no frames */
+  uint32_t scope_words;   /* of `scopes`; 0: no rule is for texts, comments or the doctype */
+  uint32_t assumed_words; /* of all sets in hp_assumed_sets */
 
   hp_published published;
 
@@ -202,8 +199,6 @@ bool hp_rewrite_team_await_claim(hp_rewrite_team *team, size_t *slot);
 
 /* Publishes the position of the merger, and the state that workers assume. */
 void hp_rewrite_team_publish(hp_rewrite_team *team);
-/* Publishes the rules that the merger runs no more. */
-void hp_rewrite_team_publish_retired(hp_rewrite_team *team);
 /* Rewrites the window, or a part of it, with the other threads. */
 hpar_status hp_rewrite_team_run(hp_rewrite_team *team);
 
