@@ -435,8 +435,8 @@ static bool makes_raw_text(hp_element *e, const char *name) {
 /* Requires: the name is valid, and the element has a tag. */
 static hpar_status rename_element(hp_element *e, const char *name) {
   if (makes_raw_text(e, name)) return HPAR_ERROR_ARGUMENT;
-  hpar_status status = hp_content_set(e->rewriter, &e->rename, name, strlen(name), HP_PLACE_RAW);
-  e->renames |= status == HPAR_OK;
+  hpar_status status = hp_content_set(e->rewriter, &e->ending.rename, name, strlen(name), HP_PLACE_RAW);
+  e->ending.renames |= status == HPAR_OK;
   return status;
 }
 
@@ -449,16 +449,16 @@ static hpar_status set_inner(hp_element *e, const char *content, size_t length, 
   if (!e->is_open) return HPAR_OK;
   hpar_status status = hp_content_set(e->rewriter, &e->prepend, content, length, place);
   if (status != HPAR_OK) return status;
-  e->append.length = 0;
-  if (e->muting == HP_MUTES_NOTHING) e->muting = HP_MUTES_CONTENT;
+  e->ending.append.length = 0;
+  if (e->ending.muting == HP_MUTES_NOTHING) e->ending.muting = HP_MUTES_CONTENT;
   return HPAR_OK;
 }
 
 static hpar_status replace(hp_element *e, const char *content, size_t length, hp_place_kind place) {
   hpar_status status = hp_content_add(e->rewriter, &e->before, false, content, length, place);
   if (status != HPAR_OK) return status;
-  e->prepend.length = e->append.length = 0;
-  e->muting = HP_MUTES_ELEMENT;
+  e->prepend.length = e->ending.append.length = 0;
+  e->ending.muting = HP_MUTES_ELEMENT;
   e->is_removed = true;
   return HPAR_OK;
 }
@@ -470,11 +470,11 @@ hpar_status hpar_element_insert(hpar_element *given, hpar_where where, const cha
   hp_place_kind place = hp_place_of(format);
   switch (where) {
     case HPAR_WHERE_BEFORE: return hp_content_add(e->rewriter, &e->before, false, content, length, place);
-    case HPAR_WHERE_AFTER: return hp_content_add(e->rewriter, &e->after, true, content, length, place);
+    case HPAR_WHERE_AFTER: return hp_content_add(e->rewriter, &e->ending.after, true, content, length, place);
     case HPAR_WHERE_PREPEND:
       return e->is_open ? hp_content_add(e->rewriter, &e->prepend, true, content, length, place) : HPAR_OK;
     case HPAR_WHERE_APPEND:
-      return e->is_open ? hp_content_add(e->rewriter, &e->append, false, content, length, place) : HPAR_OK;
+      return e->is_open ? hp_content_add(e->rewriter, &e->ending.append, false, content, length, place) : HPAR_OK;
     case HPAR_WHERE_INNER: return set_inner(e, content, length, place);
     case HPAR_WHERE_REPLACE: return replace(e, content, length, place);
   }
@@ -488,7 +488,7 @@ hpar_status hpar_element_remove(hpar_element *e) {
 hpar_status hpar_element_unwrap(hpar_element *given) {
   hp_element *e = (hp_element *)given;
   if (!e) return HPAR_ERROR_ARGUMENT;
-  e->unwraps = e->is_removed = true;
+  e->ending.unwraps = e->is_removed = true;
   return HPAR_OK;
 }
 
@@ -499,7 +499,7 @@ typedef struct registration {
 
 static hpar_status register_end(void *argument) {
   registration *n = argument;
-  *hp_push_tight(&n->element->ends, &n->element->rewriter->unwind) = n->call;
+  *hp_push_tight(&n->element->ending.ends, &n->element->rewriter->unwind) = n->call;
   return HPAR_OK;
 }
 

@@ -158,7 +158,7 @@ void hp_rewriter_separate_text(hpar_rewriter *r, uint64_t position) {
 
 static void insert_value(hpar_rewriter *r, uint64_t position, const hp_element *e, const hp_attribute_edit *edit,
                          char quote) {
-  hp_bytes *to = &r->element.after; /* space after the element's own text */
+  hp_bytes *to = &r->element.ending.after; /* space after the element's own text */
   uint32_t old = to->length;
   hp_place_kind place = quote == '\'' ? HP_PLACE_SINGLE_QUOTED : HP_PLACE_DOUBLE_QUOTED;
   hp_encode(to, e->edit_text.data + edit->value, edit->value_length, place, hp_rewriter_target(r), &r->unwind);
@@ -269,27 +269,27 @@ static void edit_attributes(hpar_rewriter *r, hp_element *e) {
 }
 
 static void edit_tag(hpar_rewriter *r, hp_element *e) {
-  if (e->unwraps) {
+  if (e->ending.unwraps) {
     hp_rewriter_drop(r, r->token.start, e->end);
     return;
   }
-  if (e->renames) {
-    hp_rewriter_insert(r, r->token.start + 1, &e->rename);
+  if (e->ending.renames) {
+    hp_rewriter_insert(r, r->token.start + 1, &e->ending.rename);
     hp_rewriter_drop(r, r->token.start + 1, r->token.start + 1 + r->token.name_length);
   }
   if (e->edit_count) edit_attributes(r, e);
 }
 
 static bool needs_record(const hp_element *e) {
-  return e->is_open && (e->append.length || e->after.length || e->renames || e->unwraps || e->muting || e->ends.count ||
-                        e->scopes.count);
+  return e->is_open && (e->ending.append.length || e->ending.after.length || e->ending.renames || e->ending.unwraps ||
+                        e->ending.muting || e->ending.ends.count || e->ending.scopes.count);
 }
 
 static void apply_element(hpar_rewriter *r, hp_element *e) {
-  bool drops = e->muting == HP_MUTES_ELEMENT || e->unwraps;
+  bool drops = e->ending.muting == HP_MUTES_ELEMENT || e->ending.unwraps;
   hp_rewriter_separate(r, r->token.start, drops && !e->before.length ? NULL : &e->before);
   hp_rewriter_insert(r, r->token.start, &e->before);
-  if (e->muting == HP_MUTES_ELEMENT) {
+  if (e->ending.muting == HP_MUTES_ELEMENT) {
     if (e->is_open)
       hp_edits_mute(&r->edits, r->token.start, &r->unwind);
     else
@@ -297,14 +297,14 @@ static void apply_element(hpar_rewriter *r, hp_element *e) {
   } else {
     if (e->has_tag) edit_tag(r, e);
     hp_rewriter_insert(r, e->end, &e->prepend);
-    if (e->muting) hp_edits_mute(&r->edits, e->end, &r->unwind);
+    if (e->ending.muting) hp_edits_mute(&r->edits, e->end, &r->unwind);
   }
   if (needs_record(e))
     hp_rewriter_record(r, e);
-  else if (e->ends.count)
+  else if (e->ending.ends.count)
     hp_rewriter_end_empty(r, e);
   else
-    hp_rewriter_insert(r, e->end, &e->after);
+    hp_rewriter_insert(r, e->end, &e->ending.after);
 }
 
 /*** rules ***/
@@ -316,13 +316,13 @@ static void open_element(hpar_rewriter *r, const hp_outline_insertion *insertion
   e->node = insertion->node;
   e->has_tag = has_tag;
   e->is_open = insertion->is_open;
-  e->is_removed = e->unwraps = e->renames = false;
+  e->is_removed = e->ending.unwraps = e->ending.renames = false;
   e->is_muted = r->edits.mute_depth != 0;
   e->end = has_tag ? r->token.end : r->token.start;
-  e->before.length = e->prepend.length = e->append.length = e->after.length = 0;
-  e->rename.length = e->edit_text.length = 0;
-  e->edit_count = e->ends.count = e->scopes.count = 0;
-  e->muting = HP_MUTES_NOTHING;
+  e->before.length = e->prepend.length = e->ending.append.length = e->ending.after.length = 0;
+  e->ending.rename.length = e->edit_text.length = 0;
+  e->edit_count = e->ending.ends.count = e->ending.scopes.count = 0;
+  e->ending.muting = HP_MUTES_NOTHING;
 }
 
 typedef struct place {
@@ -388,10 +388,10 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
     if (given->element && given->pure) call_element(r, e, index);
     return;
   }
-  if (given->end) *hp_push_tight(&e->ends, &r->unwind) = (hp_end_call){given->end, given->context, index};
+  if (given->end) *hp_push_tight(&e->ending.ends, &r->unwind) = (hp_end_call){given->end, given->context, index};
   if ((rule->edits_text || rule->edits_comments) && e->is_open &&
       (!rule->edits_sheets_only || rule->edits_comments || hp_urls_is_sheet(e)))
-    *hp_push_tight(&e->scopes, &r->unwind) = index;
+    *hp_push_tight(&e->ending.scopes, &r->unwind) = index;
   if (given->element) call_element(r, e, index);
   if (given->url && !state->is_retired) hp_urls_edit_element(e, rule, NULL);
   if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r))

@@ -18,44 +18,38 @@ void hp_rewriter_change_scope(hpar_rewriter *r, uint32_t index, bool opens) {
 static __attribute__((noinline)) void change_all_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
   hp_rewriter_split_text(r);
   const hp_end_record *record = &r->ends.items[index];
-  for (uint32_t i = 0; i < record->scopes.count; i++) hp_rewriter_change_scope(r, record->scopes.items[i], opens);
+  for (uint32_t i = 0; i < record->ending.scopes.count; i++)
+    hp_rewriter_change_scope(r, record->ending.scopes.items[i], opens);
 }
 
 static inline void change_scopes(hpar_rewriter *r, uint32_t index, bool opens) {
-  if (r->ends.items[index].scopes.count) change_all_scopes(r, index, opens);
+  if (r->ends.items[index].ending.scopes.count) change_all_scopes(r, index, opens);
 }
 
 /*** records ***/
 
-void hp_end_record_close(hp_end_record *record) {
-  hp_bytes_free(&record->append);
-  hp_bytes_free(&record->after);
-  hp_bytes_free(&record->rename);
-  hp_free(record->ends.items);
-  hp_free(record->scopes.items);
+void hp_ending_close(hp_ending *ending) {
+  hp_bytes_free(&ending->append);
+  hp_bytes_free(&ending->after);
+  hp_bytes_free(&ending->rename);
+  hp_free(ending->ends.items);
+  hp_free(ending->scopes.items);
 }
 
 void hp_end_records_reset(hp_end_records *s) {
-  for (uint32_t i = 1; i < s->capacity; i++) hp_end_record_close(&s->items[i]);
+  for (uint32_t i = 1; i < s->capacity; i++) hp_ending_close(&s->items[i].ending);
   if (s->items) memset(s->items, 0, s->capacity * sizeof *s->items);
-  s->count = 1;
-  s->free = s->open = s->unmute_after_tag = 0;
-  s->after_tag.length = 0;
+  hp_end_records_forget(s);
 }
 
 void hp_end_records_forget(hp_end_records *s) {
-  for (uint32_t i = 1; i < s->count; i++) {
-    hp_end_record *record = &s->items[i];
-    record->append.length = record->after.length = record->rename.length = 0;
-    record->moved_to = 0;
-  }
   s->count = 1;
   s->free = s->open = s->unmute_after_tag = 0;
   s->after_tag.length = 0;
 }
 
 void hp_end_records_close(hp_end_records *s) {
-  for (uint32_t i = 0; i < s->capacity; i++) hp_end_record_close(&s->items[i]);
+  for (uint32_t i = 0; i < s->capacity; i++) hp_ending_close(&s->items[i].ending);
   hp_free(s->items);
   hp_bytes_free(&s->after_tag);
 }
@@ -76,7 +70,7 @@ static uint32_t add_record(hp_end_records *s, hp_unwind *unwind) {
 
 void hp_end_records_adopt(hp_end_records *s, hp_end_record *from, hp_unwind *unwind) {
   const uint32_t index = add_record(s, unwind);
-  hp_end_record_close(&s->items[index]);
+  hp_ending_close(&s->items[index].ending);
   s->items[index] = *from;
   s->items[index].moved_to = 0;
   *from = (hp_end_record){.moved_to = index};
@@ -92,37 +86,22 @@ static void release_record(hp_end_records *s, uint32_t index) {
   if (!record->is_inert) s->open--;
 }
 
-/* Copies the bytes, because the element's buffers serve other elements. */
-static void copy_bytes(hpar_rewriter *r, hp_bytes *to, const hp_bytes *from) {
-  to->length = 0;
-  if (from->length) hp_bytes_append(to, from->data, from->length, &r->unwind);
-}
-
-static uint32_t make_record(hpar_rewriter *r, const hp_element *e) {
-  uint32_t index = add_record(&r->ends, &r->unwind);
+/* The record takes the element's ending. The buffers of an earlier ending serve later elements. */
+static uint32_t make_record(hpar_rewriter *r, hp_element *e) {
+  const uint32_t index = add_record(&r->ends, &r->unwind);
   hp_end_record *record = &r->ends.items[index];
-  copy_bytes(r, &record->append, &e->append);
-  copy_bytes(r, &record->after, &e->after);
-  copy_bytes(r, &record->rename, &e->rename);
-  record->ends.count = record->scopes.count = 0;
-  hp_grow_tight(&record->ends.items, &record->ends.capacity, e->ends.count, &r->unwind);
-  if (e->ends.count) memcpy(record->ends.items, e->ends.items, e->ends.count * sizeof *e->ends.items);
-  hp_grow_tight(&record->scopes.items, &record->scopes.capacity, e->scopes.count, &r->unwind);
-  if (e->scopes.count) memcpy(record->scopes.items, e->scopes.items, e->scopes.count * sizeof *e->scopes.items);
-  record->ends.count = e->ends.count;
-  record->scopes.count = e->scopes.count;
-  record->muting = e->muting;
-  record->renames = e->renames;
-  record->unwraps = e->unwraps;
+  const hp_ending earlier = record->ending;
+  record->ending = e->ending;
+  e->ending = earlier;
+  record->users = record->scope_depth = 1;
   record->has_tag = e->has_tag;
   record->has_ended = record->is_inert = false;
-  record->users = 1;
-  record->scope_depth = 1;
+  record->moved_to = 0;
   r->ends.open++;
   return index;
 }
 
-void hp_rewriter_record(hpar_rewriter *r, const hp_element *e) {
+void hp_rewriter_record(hpar_rewriter *r, hp_element *e) {
   const uint32_t index = make_record(r, e);
   hp_outline_node(&r->outline, e->node)->previous = index;
   change_scopes(r, index, true);
@@ -169,10 +148,10 @@ static bool may_write_end_tag(hpar_rewriter *r, hp_ref ref) {
 
 static void write_end_tag(hpar_rewriter *r, const hp_end_record *record, hp_ref node, uint64_t position) {
   hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, node)->name);
-  hp_bytes *to = &r->element.after; /* space after the element's own text */
+  hp_bytes *to = &r->element.ending.after; /* space after the element's own text */
   const uint32_t old = to->length;
-  if (record->renames)
-    name = (hp_name){record->rename.data, record->rename.length};
+  if (record->ending.renames)
+    name = (hp_name){record->ending.rename.data, record->ending.rename.length};
   else if (hp_encode(to, name.bytes, name.length, HP_PLACE_RAW, hp_rewriter_target(r), &r->unwind))
     name = (hp_name){to->data + old, to->length - old};
   to->length = old;
@@ -189,14 +168,14 @@ static hpar_status run_end_call(void *shown, const void *callback) {
 }
 
 static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end) {
-  if (!r->ends.items[index].ends.count) return;
+  if (!r->ends.items[index].ending.ends.count) return;
   const hp_name name = hp_names_of(&r->names, hp_outline_node(&r->outline, end->node)->name);
   end->shown = (hpar_element_end){.name = {name.bytes, name.length},
                                   .implied = !end->is_match,
                                   .start = r->token.start,
                                   .end = end->is_match ? r->token.end : r->token.start};
-  for (uint32_t i = 0; i < r->ends.items[index].ends.count; i++) {
-    hp_end_call call = r->ends.items[index].ends.items[i];
+  for (uint32_t i = 0; i < r->ends.items[index].ending.ends.count; i++) {
+    hp_end_call call = r->ends.items[index].ending.ends.items[i];
     end->record = &r->ends.items[index];
     hp_rewriter_take_result(r, hp_rewriter_call(r, run_end_call, &end->shown, &call), call.rule);
   }
@@ -204,42 +183,43 @@ static void run_end_calls(hpar_rewriter *r, uint32_t index, hp_element_end *end)
 
 static void edit_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
   r->token.is_edited = true;
-  if (record->unwraps || removes) {
+  if (record->ending.unwraps || removes) {
     hp_rewriter_drop(r, r->token.start, r->token.end);
-  } else if (record->renames) {
-    hp_rewriter_insert(r, r->token.start + 2, &record->rename);
+  } else if (record->ending.renames) {
+    hp_rewriter_insert(r, r->token.start + 2, &record->ending.rename);
     hp_rewriter_drop(r, r->token.start + 2, r->token.start + 2 + r->token.name_length);
   }
 }
 
 static void end_at_own_tag(hpar_rewriter *r, const hp_end_record *record, bool removes) {
-  if (record->muting == HP_MUTES_CONTENT) hp_edits_unmute(&r->edits, r->token.start, &r->unwind);
-  if (record->muting == HP_MUTES_ELEMENT) {
+  if (record->ending.muting == HP_MUTES_CONTENT) hp_edits_unmute(&r->edits, r->token.start, &r->unwind);
+  if (record->ending.muting == HP_MUTES_ELEMENT) {
     r->ends.unmute_after_tag++;
   } else {
-    bool drops = (record->unwraps || removes) && !record->append.length;
-    hp_rewriter_separate(r, r->token.start, drops ? NULL : &record->append);
-    hp_rewriter_insert(r, r->token.start, &record->append);
+    bool drops = (record->ending.unwraps || removes) && !record->ending.append.length;
+    hp_rewriter_separate(r, r->token.start, drops ? NULL : &record->ending.append);
+    hp_rewriter_insert(r, r->token.start, &record->ending.append);
     edit_own_tag(r, record, removes);
   }
-  bool shows = r->edits.mute_depth == (record->muting == HP_MUTES_ELEMENT);
-  if (shows && record->after.length)
-    hp_bytes_append(&r->ends.after_tag, record->after.data, record->after.length, &r->unwind);
+  bool shows = r->edits.mute_depth == (record->ending.muting == HP_MUTES_ELEMENT);
+  if (shows && record->ending.after.length)
+    hp_bytes_append(&r->ends.after_tag, record->ending.after.data, record->ending.after.length, &r->unwind);
 }
 
 static void end_elsewhere(hpar_rewriter *r, const hp_end_record *record, hp_ref node) {
   uint64_t position = r->token.start;
-  if (record->muting) hp_edits_unmute(&r->edits, position, &r->unwind);
-  if (record->muting != HP_MUTES_ELEMENT) {
-    hp_rewriter_separate(r, position, record->append.length ? &record->append : &record->after);
-    hp_rewriter_insert(r, position, &record->append);
-    bool writes = (record->renames && !r->token.at_end) || (record->after.length && !record->unwraps);
-    if (writes && record->has_tag && (record->renames || may_write_end_tag(r, node)))
+  if (record->ending.muting) hp_edits_unmute(&r->edits, position, &r->unwind);
+  if (record->ending.muting != HP_MUTES_ELEMENT) {
+    hp_rewriter_separate(r, position, record->ending.append.length ? &record->ending.append : &record->ending.after);
+    hp_rewriter_insert(r, position, &record->ending.append);
+    bool writes =
+        (record->ending.renames && !r->token.at_end) || (record->ending.after.length && !record->ending.unwraps);
+    if (writes && record->has_tag && (record->ending.renames || may_write_end_tag(r, node)))
       write_end_tag(r, record, node, position);
-    else if (record->after.length && !record->unwraps)
+    else if (record->ending.after.length && !record->ending.unwraps)
       r->stats.misplaced++;
   }
-  hp_rewriter_insert(r, position, &record->after);
+  hp_rewriter_insert(r, position, &record->ending.after);
 }
 
 static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_match) {
@@ -252,18 +232,18 @@ static void end_record(hpar_rewriter *r, uint32_t index, hp_ref node, bool is_ma
     end_at_own_tag(r, record, end.removes_tag);
   else
     end_elsewhere(r, record, node);
-  if (record->renames || record->unwraps || record->scopes.count) return;
+  if (record->ending.renames || record->ending.unwraps || record->ending.scopes.count) return;
   record->is_inert = true;
   r->ends.open--;
 }
 
-void hp_rewriter_end_empty(hpar_rewriter *r, const hp_element *e) {
+void hp_rewriter_end_empty(hpar_rewriter *r, hp_element *e) {
   const uint32_t index = make_record(r, e);
   const uint64_t start = r->token.start;
   r->token.start = e->end;
   run_end_calls(r, index, &(hp_element_end){.rewriter = r, .node = e->node});
   r->token.start = start;
-  hp_rewriter_insert(r, e->end, &r->ends.items[index].after);
+  hp_rewriter_insert(r, e->end, &r->ends.items[index].ending.after);
   release_record(&r->ends, index);
 }
 
@@ -277,8 +257,8 @@ void hp_rewriter_popped(void *context, hp_ref ref) {
   bool is_match = is_own_tag(r, node);
   if (!record->has_ended) {
     end_record(r, index, ref, is_match);
-  } else if (is_match && record->muting != HP_MUTES_ELEMENT && !r->token.is_edited) {
-    if (record->unwraps) hp_rewriter_separate(r, r->token.start, NULL);
+  } else if (is_match && record->ending.muting != HP_MUTES_ELEMENT && !r->token.is_edited) {
+    if (record->ending.unwraps) hp_rewriter_separate(r, r->token.start, NULL);
     edit_own_tag(r, record, false);
   }
   record = &r->ends.items[index];
@@ -300,8 +280,8 @@ hpar_status hpar_element_end_insert(hpar_element_end *given, hpar_where where, c
   if (!end || (where != HPAR_WHERE_BEFORE && where != HPAR_WHERE_AFTER)) return HPAR_ERROR_ARGUMENT;
   if (!hp_is_format(format)) return HPAR_ERROR_ARGUMENT;
   bool after = where == HPAR_WHERE_AFTER;
-  return hp_content_add(end->rewriter, after ? &end->record->after : &end->record->append, after, content, length,
-                        hp_place_of(format));
+  return hp_content_add(end->rewriter, after ? &end->record->ending.after : &end->record->ending.append, after, content,
+                        length, hp_place_of(format));
 }
 
 hpar_status hpar_element_end_remove(hpar_element_end *end) {
@@ -314,7 +294,7 @@ hpar_status hpar_element_end_rename(hpar_element_end *given, const char *name) {
   hp_element_end *end = (hp_element_end *)given;
   if (!end || !hp_is_rule_name(name, false)) return HPAR_ERROR_ARGUMENT;
   if (!end->is_match) return HPAR_OK; /* there is no end tag, and a missing one stays missing */
-  hpar_status status = hp_content_set(end->rewriter, &end->record->rename, name, strlen(name), HP_PLACE_RAW);
-  end->record->renames |= status == HPAR_OK;
+  hpar_status status = hp_content_set(end->rewriter, &end->record->ending.rename, name, strlen(name), HP_PLACE_RAW);
+  end->record->ending.renames |= status == HPAR_OK;
   return status;
 }

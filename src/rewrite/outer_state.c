@@ -606,8 +606,9 @@ void hp_rewriter_run_note(hpar_rewriter *r, const hp_rewrite_log *log, const hp_
 void hp_rewriter_adopt_scopes(hpar_rewriter *r, const hp_rewrite_log *log, const hp_rewrite_segment *seg) {
   for (uint32_t i = seg->logged.records.first; i < seg->logged.records.end; i++) {
     const hp_end_record *record = &r->ends.items[log->records.items[i].moved_to];
-    for (uint32_t k = 0; k < record->scope_depth && record->scopes.count; k++)
-      for (uint32_t n = 0; n < record->scopes.count; n++) hp_rewriter_change_scope(r, record->scopes.items[n], true);
+    for (uint32_t k = 0; k < record->scope_depth && record->ending.scopes.count; k++)
+      for (uint32_t n = 0; n < record->ending.scopes.count; n++)
+        hp_rewriter_change_scope(r, record->ending.scopes.items[n], true);
   }
   hp_rewriter_set_captures(r);
 }

@@ -273,7 +273,7 @@ static bool pass_tag(const hpar_rewriter *r, const hp_scanner *ahead, uint32_t r
     return false;
   const uint32_t record = hp_outline_node(&r->outline, e->node)->previous;
   open->depth--;
-  const hp_rule_list *scopes = record ? &r->ends.items[record].scopes : NULL;
+  const hp_rule_list *scopes = record ? &r->ends.items[record].ending.scopes : NULL;
   for (uint32_t i = 0; scopes && i < scopes->count; i++)
     if (scopes->items[i] == rule) return false;
   return true;

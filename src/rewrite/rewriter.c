@@ -136,9 +136,10 @@ static void free_rewriter(hpar_rewriter *r) {
   hp_free(r->token.spans.items);
   hp_bytes_free(&r->window.held);
   hp_end_records_close(&r->ends);
-  hp_bytes *buffers[] = {&r->element.before, &r->element.prepend, &r->element.append,
-                         &r->element.after,  &r->element.rename,  &r->element.edit_text};
-  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
+  hp_bytes_free(&r->element.before);
+  hp_bytes_free(&r->element.prepend);
+  hp_bytes_free(&r->element.edit_text);
+  hp_ending_close(&r->element.ending);
   hp_units_close(r);
   if (r->confirmer) {
     r->confirmer->suspension = NULL; /* it is that of `r` */
@@ -147,8 +148,6 @@ static void free_rewriter(hpar_rewriter *r) {
   close_suspension(r);
   hp_merge_targets_close(r);
   hp_free(r->element.edits);
-  hp_free(r->element.ends.items);
-  hp_free(r->element.scopes.items);
   hp_running_rules_close(&r->running);
   hp_free(r->calls.failure);
   hp_free(r);

@@ -16,7 +16,7 @@
 /*** the log ***/
 
 static void clear_log(hp_rewrite_log *log) {
-  for (uint32_t i = 0; i < log->records.count; i++) hp_end_record_close(&log->records.items[i]);
+  for (uint32_t i = 0; i < log->records.count; i++) hp_ending_close(&log->records.items[i].ending);
 #define CLEAR(name) log->name.count = 0;
   HP_LOGGED_ARRAYS(CLEAR)
 #undef CLEAR

@@ -90,17 +90,23 @@ typedef HP_ARRAY(uint32_t) hp_rule_list;
 
 typedef enum hp_muting { HP_MUTES_NOTHING, HP_MUTES_CONTENT, HP_MUTES_ELEMENT } hp_muting;
 
-/* What is to happen at the end of an open element. A node has the index of its record in
- * `previous`. Clones of a formatting element share its record. */
+/* What is to happen at the end of an element. */
+typedef struct hp_ending {
+  hp_bytes append, after, rename;
+  hp_end_calls ends;
+  hp_rule_list scopes; /* rules for the text and the comments inside */
+  uint8_t muting;      /* hp_muting */
+  bool renames, unwraps;
+} hp_ending;
+
+/* The ending of an open element. A node has the index of its record in `previous`. Clones of a
+ * formatting element share its record. */
 typedef struct hp_end_record {
   uint32_t users; /* nodes; 0: the record is free */
   uint32_t next_free;
   uint32_t scope_depth; /* open nodes whose texts and comments `scopes` receive */
-  hp_bytes append, after, rename;
-  hp_end_calls ends;
-  hp_rule_list scopes; /* rules for the text and the comments inside */
-  uint8_t muting;
-  bool renames, unwraps, has_tag, has_ended;
+  hp_ending ending;
+  bool has_tag, has_ended;
   bool is_inert;     /* it has ended, and clones of the element need no edit */
   uint32_t moved_to; /* index + 1 in the log of a worker; 0: none */
 } hp_end_record;
@@ -114,7 +120,7 @@ typedef struct hp_end_records {
   hp_bytes after_tag;        /* goes after the current end tag */
 } hp_end_records;
 
-void hp_end_record_close(hp_end_record *record);
+void hp_ending_close(hp_ending *ending);
 
 /* Empties the list, and frees what records have. */
 void hp_end_records_reset(hp_end_records *records);
@@ -158,14 +164,12 @@ typedef struct hp_element {
   hp_atom merges_into;            /* html or body get attributes of the tag; 0: an element begins */
   hp_merge_target *merge_targets; /* html, body; or NULL */
   hp_merge_target *target;        /* of html and body; otherwise NULL */
-  bool has_tag, is_open, is_removed, is_muted, unwraps, renames;
-  uint8_t muting;
+  bool has_tag, is_open, is_removed, is_muted;
   uint64_t end; /* of the tag, which begins at token.start; without a tag, token.start as well */
-  hp_bytes before, prepend, append, after, rename, edit_text;
+  hp_bytes before, prepend, edit_text;
   hp_attribute_edit *edits;
   uint32_t edit_count, edit_capacity;
-  hp_end_calls ends;
-  hp_rule_list scopes;
+  hp_ending ending;
 } hp_element;
 
 typedef struct hp_element_end {
@@ -547,9 +551,9 @@ void hp_rewriter_end_at_tag(hpar_rewriter *rewriter, hp_ref node);
 /* The scope of a rule begins or ends: its texts and comments receive the rule. */
 void hp_rewriter_change_scope(hpar_rewriter *rewriter, uint32_t rule, bool opens);
 /* Makes a record of the element for its end. */
-void hp_rewriter_record(hpar_rewriter *rewriter, const hp_element *element);
+void hp_rewriter_record(hpar_rewriter *rewriter, hp_element *element);
 /* Ends an element without content, behind its tag. */
-void hp_rewriter_end_empty(hpar_rewriter *rewriter, const hp_element *element);
+void hp_rewriter_end_empty(hpar_rewriter *rewriter, hp_element *element);
 /* A clone of a formatting element shares its record. */
 void hp_rewriter_share_record(hpar_rewriter *rewriter, hp_ref origin, hp_ref clone);
 

@@ -494,7 +494,7 @@ static void sweep_names(hpar_rewriter *r) {
 static bool loses_tags(hpar_rewriter *r) {
   const hp_builder *b = &r->outline.builder;
   const uint32_t index = hp_outline_node(&r->outline, b->stack.top->node)->previous;
-  if (!index || !(r->ends.items[index].unwraps || r->ends.items[index].renames)) return false;
+  if (!index || !(r->ends.items[index].ending.unwraps || r->ends.items[index].ending.renames)) return false;
   /* a plaintext stays open */
   if (hp_speculates(r) && b->mode != HP_IN_TEXT) hp_speculation_give_up(r);
   return true;

@@ -53,9 +53,10 @@ static uint64_t retained(const hpar_rewriter *r) {
 }
 
 static size_t element_memory(const hp_element *e) {
-  return (size_t)e->before.capacity + e->prepend.capacity + e->append.capacity + e->after.capacity +
-         e->rename.capacity + e->edit_text.capacity + e->edit_capacity * sizeof *e->edits +
-         e->ends.capacity * sizeof *e->ends.items + e->scopes.capacity * sizeof *e->scopes.items;
+  return (size_t)e->before.capacity + e->prepend.capacity + e->ending.append.capacity + e->ending.after.capacity +
+         e->ending.rename.capacity + e->edit_text.capacity + e->edit_capacity * sizeof *e->edits +
+         e->ending.ends.capacity * sizeof *e->ending.ends.items +
+         e->ending.scopes.capacity * sizeof *e->ending.scopes.items;
 }
 
 static size_t memory_of(const hpar_rewriter *r) {
@@ -267,7 +268,7 @@ void hp_confirm_element(hpar_rewriter *r, const hp_element *e) {
                     unsets[] = "the edits let an element have an attribute that a rule removes: see `filter` in "
                                "rewrite.h";
   if (!e->has_tag) return;
-  if (e->muting == HP_MUTES_ELEMENT || e->unwraps) hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, removes);
+  if (e->ending.muting == HP_MUTES_ELEMENT || e->ending.unwraps) hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, removes);
   for (uint32_t i = 0; i < e->edit_count; i++)
     if (e->edits[i].unsets && e->edits[i].span != UINT32_MAX) hp_rewriter_fail(r, HPAR_ERROR_UNSUPPORTED, unsets);
 }
