@@ -347,15 +347,12 @@ static void count_match(hpar_rewriter *r, const hp_element *e, uint32_t index) {
     hp_rewriter_call(r, report_found, &(place){r->token.start, e->end}, given);
 }
 
-static hpar_status call_callback(void *shown, const void *rule) {
-  const hpar_rule *given = rule;
-  return given->element(shown, given->context);
-}
+HP_DEFINE_CALL(element)
 
-static void call_element(hpar_rewriter *r, hp_element *e, uint32_t index) {
+static void show_element(hpar_rewriter *r, hp_element *e, uint32_t index) {
   const hpar_rule *given = &r->rules->rules[index].given;
   hp_element_show(e);
-  hp_rewriter_take_result(r, hp_rewriter_call(r, call_callback, &e->shown, given), index);
+  hp_rewriter_take_result(r, hp_rewriter_call(r, call_element, &e->shown, given), index);
 }
 
 static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
@@ -366,7 +363,7 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
   if (hp_speculates(r) && !hp_speculation_may_run(r, index)) return;
   if (r->running.confirms && given->limit) return;
   if (rule->finds_base) {
-    if (!r->running.confirms) call_element(r, e, index);
+    if (!r->running.confirms) show_element(r, e, index);
     return;
   }
   const bool again = e->target && target_knows_rule(e->target, index);
@@ -385,14 +382,14 @@ static void run_rule(hpar_rewriter *r, hp_element *e, uint32_t index) {
     if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
   }
   if (r->running.confirms) {
-    if (given->element && given->pure) call_element(r, e, index);
+    if (given->element && given->pure) show_element(r, e, index);
     return;
   }
   if (given->end) *hp_push_tight(&e->ending.ends, &r->unwind) = (hp_end_call){given->end, given->context, index};
   if ((rule->edits_text || rule->edits_comments) && e->is_open &&
       (!rule->edits_sheets_only || rule->edits_comments || hp_urls_is_sheet(e)))
     *hp_push_tight(&e->ending.scopes, &r->unwind) = index;
-  if (given->element) call_element(r, e, index);
+  if (given->element) show_element(r, e, index);
   if (given->url && !state->is_retired) hp_urls_edit_element(e, rule, NULL);
   if (!again && given->limit && state->matches >= given->limit && !hp_speculates(r))
     hp_rewriter_complete_rule(r, index);

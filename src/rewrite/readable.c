@@ -184,6 +184,7 @@ void hp_runs_close(hp_units *u) {
   for (uint32_t i = 0; i < u->run_capacity; i++) hp_free(u->runs[i].places.items);
   hp_free(u->runs);
   hp_free(u->run_texts.items);
+  hp_bytes_free(&u->run_text);
 }
 
 size_t hp_runs_memory(const hp_units *u) {

@@ -181,33 +181,40 @@ typedef struct hp_element_end {
   bool removes_tag;
 } hp_element_end;
 
+/* The edits of a text or a comment. */
+typedef struct hp_unit_edits {
+  hp_bytes before, after, replacement;
+  bool is_removed;
+} hp_unit_edits;
+
 typedef struct hp_text_piece {
   hpar_text_piece shown;
   hpar_rewriter *rewriter;
   hpar_string raw;
   uint64_t offset;
   hpar_text_kind kind;
-  bool is_first, is_last, is_removed;
+  bool is_first, is_last;
   bool in_section; /* where it begins */
-  hp_bytes before, after, replacement;
+  hp_unit_edits edits;
 } hp_text_piece;
 
-typedef struct hp_comment {
-  hpar_comment shown;
-  hpar_rewriter *rewriter;
-  uint64_t start, end, data_start, data_end;
-  hpar_string data;
-  bool is_instruction, is_conditional;
-  bool is_plain; /* begins with "<!--", and another text may take the place of its own */
-  bool is_removed, is_changed;
-  hp_bytes before, after, replacement, text;
-} hp_comment;
-
-/* Where a comment and its data are in the input. `kind` is hp_scanner.comment_kind. */
+/* Where a comment and its data are in the input. `kind` is that of hp_scanned_comment. */
 typedef struct hp_comment_place {
   uint64_t start, end, data_start, data_end;
   uint8_t kind;
 } hp_comment_place;
+
+typedef struct hp_comment {
+  hpar_comment shown;
+  hpar_rewriter *rewriter;
+  hp_comment_place place;
+  hpar_string data;
+  bool is_instruction, is_conditional;
+  bool is_plain; /* begins with "<!--", and another text may take the place of its own */
+  bool is_changed;
+  hp_bytes text; /* if `is_changed` */
+  hp_unit_edits edits;
+} hp_comment;
 
 typedef struct hp_doctype_unit {
   hpar_doctype shown;
@@ -437,6 +444,13 @@ static inline hpar_status hp_rewriter_call(hpar_rewriter *r, hp_unit_call call, 
   if (__builtin_expect(r->suspension != NULL, 0)) return hp_suspension_call(r, call, unit, callback);
   return call(unit, callback);
 }
+
+/* Defines call_NAME, which calls the callback NAME of a rule. */
+#define HP_DEFINE_CALL(name)                                         \
+  static hpar_status call_##name(void *unit, const void *callback) { \
+    const hpar_rule *rule = callback;                                \
+    return rule->name(unit, rule->context);                          \
+  }
 
 /*** window.c ***/
 

@@ -10,6 +10,21 @@
 
 /*** their memory ***/
 
+static void close_edits(hp_unit_edits *e) {
+  hp_bytes_free(&e->before);
+  hp_bytes_free(&e->after);
+  hp_bytes_free(&e->replacement);
+}
+
+static size_t edits_memory(const hp_unit_edits *e) {
+  return (size_t)e->before.capacity + e->after.capacity + e->replacement.capacity;
+}
+
+static void clear_edits(hp_unit_edits *e) {
+  e->before.length = e->after.length = e->replacement.length = 0;
+  e->is_removed = false;
+}
+
 void hp_units_open(hpar_rewriter *r) {
   if (!r->units) r->units = hp_allocate_zeroed(sizeof *r->units);
   if (!r->units) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
@@ -19,10 +34,10 @@ void hp_units_open(hpar_rewriter *r) {
 void hp_units_close(hpar_rewriter *r) {
   hp_units *u = r->units;
   if (!u) return;
-  hp_bytes *buffers[] = {&u->piece.before,   &u->piece.after,   &u->piece.replacement,
-                         &u->comment.before, &u->comment.after, &u->comment.replacement,
-                         &u->comment.text,   &u->find_text,     &u->run_text};
-  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) hp_bytes_free(buffers[i]);
+  close_edits(&u->piece.edits);
+  close_edits(&u->comment.edits);
+  hp_bytes_free(&u->comment.text);
+  hp_bytes_free(&u->find_text);
   hp_free(u->finds);
   hp_free(u->later);
   hp_runs_close(u);
@@ -33,9 +48,8 @@ void hp_units_close(hpar_rewriter *r) {
 size_t hp_units_memory(const hpar_rewriter *r) {
   const hp_units *u = r->units;
   if (!u) return 0;
-  return sizeof *u + hp_runs_memory(u) + hp_urls_memory(u->urls) + u->piece.before.capacity + u->piece.after.capacity +
-         u->piece.replacement.capacity + u->comment.before.capacity + u->comment.after.capacity +
-         u->comment.replacement.capacity + u->comment.text.capacity + u->find_text.capacity +
+  return sizeof *u + hp_runs_memory(u) + hp_urls_memory(u->urls) + edits_memory(&u->piece.edits) +
+         edits_memory(&u->comment.edits) + u->comment.text.capacity + u->find_text.capacity +
          (u->find_capacity + (size_t)u->later_capacity) * sizeof *u->finds;
 }
 
@@ -68,12 +82,27 @@ static hp_place_kind place_in(const hp_text_piece *t, hpar_content format) {
   return escapes ? HP_PLACE_RCDATA : HP_PLACE_HTML;
 }
 
-static hpar_status add_text(hp_text_piece *t, hp_bytes *to, bool in_front, const char *content, size_t length,
-                            hpar_content format) {
-  if (!hp_is_format(format) || (!content && length)) return HPAR_ERROR_ARGUMENT;
-  hp_place_kind place = place_in(t, format);
-  if (place == HP_PLACE_RAW && holds_end_tag(t->rewriter, content, length)) return HPAR_ERROR_ARGUMENT;
-  return hp_content_add(t->rewriter, to, in_front, content, length, place);
+static hpar_status insert(hpar_rewriter *r, hp_unit_edits *e, hpar_where where, const char *content, size_t length,
+                          hp_place_kind place) {
+  if (where == HPAR_WHERE_BEFORE) return hp_content_add(r, &e->before, false, content, length, place);
+  if (where == HPAR_WHERE_AFTER) return hp_content_add(r, &e->after, true, content, length, place);
+  if (where != HPAR_WHERE_REPLACE) return HPAR_ERROR_ARGUMENT;
+  const hpar_status status = hp_content_set(r, &e->replacement, content, length, place);
+  e->is_removed |= status == HPAR_OK;
+  return status;
+}
+
+hpar_status hpar_text_piece_insert(hpar_text_piece *given, hpar_where where, const char *content, size_t length,
+                                   hpar_content format) {
+  hp_text_piece *t = (hp_text_piece *)given;
+  if (!t || !hp_is_format(format)) return HPAR_ERROR_ARGUMENT;
+  const hp_place_kind place = place_in(t, format);
+  if (content && place == HP_PLACE_RAW && holds_end_tag(t->rewriter, content, length)) return HPAR_ERROR_ARGUMENT;
+  return insert(t->rewriter, &t->edits, where, content, length, place);
+}
+
+hpar_status hpar_text_piece_remove(hpar_text_piece *piece) {
+  return hpar_text_piece_insert(piece, HPAR_WHERE_REPLACE, NULL, 0, HPAR_CONTENT_HTML);
 }
 
 /* Sorts the finds: the first `count` ones and the others are each in ascending order. */
@@ -207,20 +236,16 @@ size_t hp_count_finds(const hpar_text_piece *given, const hpar_action *find) {
   return c.count;
 }
 
-static hpar_status call_text(void *shown, const void *rule) {
-  const hpar_rule *given = rule;
-  return given->text(shown, given->context);
-}
+HP_DEFINE_CALL(text)
 
 static hpar_status act_on_text(hp_text_piece *t, const hp_rule *rule, const hpar_action *a) {
-  const char *content = a->value.bytes;
-  size_t length = a->value.length;
+  const bool is_outside = a->kind == HPAR_ACTION_AFTER ? !t->is_last : !t->is_first;
   switch (a->kind) {
-    case HPAR_ACTION_BEFORE: return t->is_first ? add_text(t, &t->before, false, content, length, a->format) : HPAR_OK;
-    case HPAR_ACTION_AFTER: return t->is_last ? add_text(t, &t->after, true, content, length, a->format) : HPAR_OK;
+    case HPAR_ACTION_BEFORE:
+    case HPAR_ACTION_AFTER:
     case HPAR_ACTION_REPLACE:
-      if (!t->is_first) return hpar_text_piece_remove(&t->shown);
-      return hpar_text_piece_insert(&t->shown, HPAR_WHERE_REPLACE, content, length, a->format);
+      if (is_outside) return a->kind == HPAR_ACTION_REPLACE ? hpar_text_piece_remove(&t->shown) : HPAR_OK;
+      return hpar_text_piece_insert(&t->shown, (hpar_where)a->kind, a->value.bytes, a->value.length, a->format);
     case HPAR_ACTION_REMOVE: return hpar_text_piece_remove(&t->shown);
     default:
       if (hp_find_places(a->name) & t->rewriter->text.place) find_all(t->rewriter, t, rule, a);
@@ -396,7 +421,9 @@ static void insert_apart(hpar_rewriter *r, uint64_t position, const hp_bytes *co
  * counterpart in another piece. */
 static void replace_data(hpar_rewriter *r, const hp_text_piece *t, bool ends_in_section) {
   const uint64_t end = t->offset + t->raw.length;
-  const hp_bytes *first = t->before.length ? &t->before : t->replacement.length ? &t->replacement : &t->after;
+  const hp_bytes *first = t->edits.before.length        ? &t->edits.before
+                          : t->edits.replacement.length ? &t->edits.replacement
+                                                        : &t->edits.after;
   const bool closes = t->in_section && (first->length || !ends_in_section);
   if (closes)
     end_section(r, t->offset, r->text.state.lead);
@@ -404,10 +431,10 @@ static void replace_data(hpar_rewriter *r, const hp_text_piece *t, bool ends_in_
     separate_section(r, t->offset, r->text.state.lead);
   else
     separate_data(r, t->offset, first);
-  hp_rewriter_insert(r, t->offset, &t->before);
-  hp_rewriter_insert(r, t->offset, &t->replacement);
+  hp_rewriter_insert(r, t->offset, &t->edits.before);
+  hp_rewriter_insert(r, t->offset, &t->edits.replacement);
   hp_rewriter_drop(r, t->offset, end);
-  hp_rewriter_insert(r, end, &t->after);
+  hp_rewriter_insert(r, end, &t->edits.after);
   if (ends_in_section && (closes || !t->in_section)) insert_literal(r, end, section_begin);
 }
 
@@ -417,10 +444,11 @@ static void restore_script(hpar_rewriter *r, const hp_text_piece *t, hp_piece_st
   static const char *const changes[3][3] = {
       {"", "<!-- ", "<!-- <script "}, {"-->", " ", "<script "}, {"-->", "</script ", " "}};
   const hpar_string body =
-      t->is_removed ? (hpar_string){t->replacement.data, t->replacement.length} : write_finds(r, t);
-  const size_t length = t->before.length + body.length + t->after.length;
+      t->edits.is_removed ? (hpar_string){t->edits.replacement.data, t->edits.replacement.length} : write_finds(r, t);
+  const size_t length = t->edits.before.length + body.length + t->edits.after.length;
   char *text = hp_scratch_take(&r->scratch, length + 1), *to = text;
-  const hpar_string parts[] = {{t->before.data, t->before.length}, body, {t->after.data, t->after.length}};
+  const hpar_string parts[] = {
+      {t->edits.before.data, t->edits.before.length}, body, {t->edits.after.data, t->edits.after.length}};
   for (size_t i = 0; i < 3; to += parts[i++].length)
     if (parts[i].length) memcpy(to, parts[i].bytes, parts[i].length);
   hp_scanner s = hp_rewriter_scan_piece(r, text, length);
@@ -435,35 +463,35 @@ static void note_end(hpar_rewriter *r, const hp_text_piece *t) {
   const hp_units *u = r->units;
   const size_t length = t->raw.length;
   const bool has_find = u->find_count && u->finds[u->find_count - 1].to + 2 > t->offset + length;
-  const uint8_t changed = t->is_removed || has_find ? 3 : 0;
+  const uint8_t changed = t->edits.is_removed || has_find ? 3 : 0;
   if (length >= 2) r->text.changed_end = changed;
   if (length == 1)
-    r->text.changed_end = t->before.length ? 3 : (uint8_t)(2 * (r->text.changed_end & 1) + (changed & 1));
+    r->text.changed_end = t->edits.before.length ? 3 : (uint8_t)(2 * (r->text.changed_end & 1) + (changed & 1));
 }
 
 static void apply_text(hpar_rewriter *r, hp_text_piece *t, hp_piece_state after) {
   const uint64_t end = t->offset + t->raw.length;
   note_end(r, t);
   const bool is_data = t->kind == HPAR_TEXT_DATA, is_whole = t->is_first && t->is_last;
-  if (t->is_removed && is_data) {
+  if (t->edits.is_removed && is_data) {
     replace_data(r, t, after.in_section);
     return;
   }
   if (is_data)
-    insert_apart(r, t->offset, &t->before, r->text.state);
+    insert_apart(r, t->offset, &t->edits.before, r->text.state);
   else
-    hp_rewriter_insert(r, t->offset, &t->before);
-  if (t->is_removed) {
-    hp_rewriter_insert(r, t->offset, &t->replacement);
+    hp_rewriter_insert(r, t->offset, &t->edits.before);
+  if (t->edits.is_removed) {
+    hp_rewriter_insert(r, t->offset, &t->edits.replacement);
     hp_rewriter_drop(r, t->offset, end);
   } else if (r->units->find_count || r->text.is_escaped) {
     apply_finds(r, t);
   }
   if (is_data)
-    insert_apart(r, end, &t->after, after);
+    insert_apart(r, end, &t->edits.after, after);
   else
-    hp_rewriter_insert(r, end, &t->after);
-  const bool is_edited = t->is_removed || t->before.length || t->after.length;
+    hp_rewriter_insert(r, end, &t->edits.after);
+  const bool is_edited = t->edits.is_removed || t->edits.before.length || t->edits.after.length;
   if (is_edited && t->kind == HPAR_TEXT_SCRIPT && !is_whole && !r->text.is_escaped) restore_script(r, t, after);
 }
 
@@ -506,9 +534,8 @@ static void begin_piece(hpar_rewriter *r, uint64_t end, bool is_last) {
   t->kind = kind_of(r->text.content);
   t->is_first = r->text.is_first;
   t->is_last = is_last;
-  t->is_removed = false;
   t->in_section = r->text.state.in_section;
-  t->before.length = t->after.length = t->replacement.length = 0;
+  clear_edits(&t->edits);
   r->units->find_count = r->units->find_text.length = 0;
 }
 
@@ -545,7 +572,8 @@ void hp_rewriter_edit_text(hpar_rewriter *r, uint64_t end, bool is_last) {
   }
   const hp_piece_state after = state_after(r, t);
   apply_text(r, t, after);
-  if (t->after.length || (!t->raw.length && (t->before.length || t->replacement.length))) r->text.changed_end = 3;
+  if (t->edits.after.length || (!t->raw.length && (t->edits.before.length || t->edits.replacement.length)))
+    r->text.changed_end = 3;
   end_piece(r, end, after);
 }
 
@@ -571,42 +599,9 @@ hpar_string hpar_text_piece_decoded(const hpar_text_piece *given) {
   return (hpar_string){d.decoded.bytes, d.decoded.length};
 }
 
-static hpar_status replace_text(hp_text_piece *t, const char *content, size_t length, hpar_content format) {
-  uint32_t old = t->replacement.length;
-  hpar_status status = add_text(t, &t->replacement, false, content, length, format);
-  if (status != HPAR_OK) return status;
-  if (old) memmove(t->replacement.data, t->replacement.data + old, t->replacement.length - old);
-  t->replacement.length -= old;
-  t->is_removed = true;
-  return HPAR_OK;
-}
-
-hpar_status hpar_text_piece_insert(hpar_text_piece *given, hpar_where where, const char *content, size_t length,
-                                   hpar_content format) {
-  hp_text_piece *t = (hp_text_piece *)given;
-  if (!t) return HPAR_ERROR_ARGUMENT;
-  switch (where) {
-    case HPAR_WHERE_BEFORE: return add_text(t, &t->before, false, content, length, format);
-    case HPAR_WHERE_AFTER: return add_text(t, &t->after, true, content, length, format);
-    case HPAR_WHERE_REPLACE: return replace_text(t, content, length, format);
-    default: return HPAR_ERROR_ARGUMENT;
-  }
-}
-
-hpar_status hpar_text_piece_remove(hpar_text_piece *given) {
-  hp_text_piece *t = (hp_text_piece *)given;
-  if (!t) return HPAR_ERROR_ARGUMENT;
-  t->is_removed = true;
-  t->replacement.length = 0;
-  return HPAR_OK;
-}
-
 /*** comments ***/
 
-static hpar_status call_comment(void *shown, const void *rule) {
-  const hpar_rule *given = rule;
-  return given->comment(shown, given->context);
-}
+HP_DEFINE_CALL(comment)
 
 static bool begins_condition(hpar_string data) {
   return data.length > 3 && hp_ascii_equal(data.bytes, "[if", 3) && !hp_ascii_is_letter(data.bytes[3]);
@@ -634,7 +629,7 @@ static hpar_status unwrap_comment(hp_comment *c) {
   const char *from = c->data.bytes, *to = from + c->data.length - end;
   const char *open = begins_condition(c->data) && end ? memmem(from, (size_t)(to - from), "]>", 2) : NULL;
   hpar_status status = hpar_comment_remove(&c->shown);
-  if (open) hp_bytes_append(&c->replacement, open + 2, (size_t)(to - open - 2), &c->rewriter->unwind);
+  if (open) hp_bytes_append(&c->edits.replacement, open + 2, (size_t)(to - open - 2), &c->rewriter->unwind);
   return status;
 }
 
@@ -689,39 +684,39 @@ static void find_in_comment(hp_comment *c, const hpar_action *a) {
 }
 
 static void apply_comment(hpar_rewriter *r, hp_comment *c) {
-  bool drops = c->is_removed && !c->before.length && !c->replacement.length;
+  const hp_comment_place *place = &c->place;
+  const hp_unit_edits *e = &c->edits;
+  bool drops = e->is_removed && !e->before.length && !e->replacement.length;
   /* it is gone, or closed */
-  if (c->is_removed || (c->is_changed && !c->is_plain)) r->scanner.comment.closer = NULL;
-  hp_rewriter_separate(r, c->start, drops ? NULL : c->before.length ? &c->before : &c->replacement);
-  hp_rewriter_insert(r, c->start, &c->before);
-  if (c->is_removed) {
-    hp_rewriter_insert(r, c->start, &c->replacement);
-    hp_rewriter_drop(r, c->start, c->end);
+  if (e->is_removed || (c->is_changed && !c->is_plain)) r->scanner.comment.closer = NULL;
+  hp_rewriter_separate(r, place->start, drops ? NULL : e->before.length ? &e->before : &e->replacement);
+  hp_rewriter_insert(r, place->start, &e->before);
+  if (e->is_removed) {
+    hp_rewriter_insert(r, place->start, &e->replacement);
+    hp_rewriter_drop(r, place->start, place->end);
   } else if (c->is_changed) {
-    uint64_t from = c->is_plain ? c->data_start : c->start, to = c->is_plain ? c->data_end : c->end;
+    uint64_t from = c->is_plain ? place->data_start : place->start, to = c->is_plain ? place->data_end : place->end;
     if (!c->is_plain) hp_rewriter_insert_text(r, from, "<!--", 4);
     hp_rewriter_insert(r, from, &c->text);
     if (!c->is_plain) hp_rewriter_insert_text(r, from, "-->", 3);
     hp_rewriter_drop(r, from, to);
   }
-  hp_rewriter_insert(r, c->end, &c->after);
+  hp_rewriter_insert(r, place->end, &e->after);
 }
 
 void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place) {
   hp_comment *c = &r->units->comment;
   if (hp_speculates(r) && hp_speculation_leaves_comment(r, place)) return;
   c->rewriter = r;
-  c->start = place->start;
-  c->end = place->end;
+  c->place = *place;
   c->data = (hpar_string){hp_rewriter_at(r, place->data_start), (size_t)(place->data_end - place->data_start)};
-  c->data_start = place->data_start;
-  c->data_end = place->data_end;
   const uint64_t closer = place->end - place->data_end;
   c->is_plain = place->kind == 4 && closer != 1 && closer != 2; /* of "<!-->" and "<!--->" */
   c->is_instruction = place->kind == 1;
   c->is_conditional = !c->is_instruction && is_conditional(c->data, place->kind == 4);
-  c->is_removed = c->is_changed = false;
-  c->before.length = c->after.length = c->replacement.length = c->text.length = 0;
+  c->is_changed = false;
+  c->text.length = 0;
+  clear_edits(&c->edits);
   for (uint32_t i = 0; i < r->rules->count; i++) {
     const hp_rule *rule = &r->rules->rules[i];
     if (!rule->edits_comments || !hp_running_rules_reach(&r->running, i)) continue;
@@ -732,7 +727,7 @@ void hp_rewriter_deliver_comment(hpar_rewriter *r, const hp_comment_place *place
       if (status != HPAR_OK) hp_rewriter_fail(r, status, NULL);
     }
     if (!rule->given.comment || c->is_instruction) continue;
-    c->shown = (hpar_comment){.text = c->data, .offset = c->start};
+    c->shown = (hpar_comment){.text = c->data, .offset = place->start};
     hp_rewriter_take_result(r, hp_rewriter_call(r, call_comment, &c->shown, &rule->given), i);
   }
   apply_comment(r, c);
@@ -746,37 +741,22 @@ hpar_status hpar_comment_set_text(hpar_comment *given, const char *text, size_t 
   return status;
 }
 
-static hpar_status replace_comment(hp_comment *c, const char *content, size_t length, hp_place_kind place) {
-  hpar_status status = hp_content_set(c->rewriter, &c->replacement, content, length, place);
-  c->is_removed |= status == HPAR_OK;
-  return status;
-}
-
 hpar_status hpar_comment_insert(hpar_comment *given, hpar_where where, const char *content, size_t length,
                                 hpar_content format) {
   hp_comment *c = (hp_comment *)given;
   if (!c || !hp_is_format(format)) return HPAR_ERROR_ARGUMENT;
-  hp_place_kind place = hp_place_of(format);
-  switch (where) {
-    case HPAR_WHERE_BEFORE: return hp_content_add(c->rewriter, &c->before, false, content, length, place);
-    case HPAR_WHERE_AFTER: return hp_content_add(c->rewriter, &c->after, true, content, length, place);
-    case HPAR_WHERE_REPLACE: return replace_comment(c, content, length, place);
-    default: return HPAR_ERROR_ARGUMENT;
-  }
+  return insert(c->rewriter, &c->edits, where, content, length, hp_place_of(format));
 }
 
 hpar_status hpar_comment_remove(hpar_comment *c) {
-  return c ? replace_comment((hp_comment *)c, NULL, 0, HP_PLACE_HTML) : HPAR_ERROR_ARGUMENT;
+  return hpar_comment_insert(c, HPAR_WHERE_REPLACE, NULL, 0, HPAR_CONTENT_HTML);
 }
 
 /*** doctypes and the end ***/
 
 static hpar_string part_of(hp_name name) { return (hpar_string){name.bytes, name.length}; }
 
-static hpar_status call_doctype(void *shown, const void *rule) {
-  const hpar_rule *given = rule;
-  return given->doctype(shown, given->context);
-}
+HP_DEFINE_CALL(doctype)
 
 void hp_rewriter_deliver_doctype(hpar_rewriter *r, const hp_doctype *parts) {
   hp_doctype_unit d = {.is_removed = false};
@@ -808,10 +788,7 @@ hpar_status hpar_document_end_append(hpar_document_end *end, const char *content
   return hp_content_add(r, &r->ends.after_tag, false, content, length, hp_place_of(format));
 }
 
-static hpar_status call_document_end(void *end, const void *rule) {
-  const hpar_rule *given = rule;
-  return given->document_end(end, given->context);
-}
+HP_DEFINE_CALL(document_end)
 
 void hp_rewriter_deliver_end(hpar_rewriter *r) {
   hpar_document_end end = {r};

@@ -222,10 +222,7 @@ typedef struct editing {
   hpar_string attribute;
 } editing;
 
-static hpar_status call_url(void *shown, const void *rule) {
-  const hpar_rule *given = rule;
-  return given->url(shown, given->context);
-}
+HP_DEFINE_CALL(url)
 
 static bool call_back(const editing *x, hpar_string raw) {
   hpar_rewriter *r = x->rewriter;
