@@ -262,14 +262,6 @@ static inline bool make_bits(hp_matching *s, uint32_t parent, uint32_t versions)
   return any != 0;
 }
 
-/* Returns a frame with the bits; 0: there is none. */
-static inline uint32_t find_frame(hp_matching *s, uint32_t parent, uint32_t versions) {
-  if (parent > HP_EMPTY_FRAME && hp_frame_has_next_bits(s, parent, versions)) return parent;
-  uint32_t *known = hp_matching_known_frame(s, versions);
-  if (*known && hp_frame_has_next_bits(s, *known, versions)) return *known;
-  return 0;
-}
-
 /* Gives the element a frame, which has child bits or not. */
 static inline void use_frame(hp_matching *s, uint32_t index, hp_ref ref, bool has_child) {
   hp_frame *frame = hp_frame_at(s, index);
@@ -285,17 +277,10 @@ static inline void use_frame(hp_matching *s, uint32_t index, hp_ref ref, bool ha
 /* Gives the element its frame. Elements with equal frames share it. */
 static inline __attribute__((always_inline)) void set_frame(hp_matching *s, uint32_t parent, hp_ref ref,
                                                             uint32_t versions) {
-  const uint32_t words = s->matcher.words;
-  uint32_t found = find_frame(s, parent, versions), index = found ? found : hp_matching_new_frame(s);
-  if (found) {
-    s->frames.next[index]++;
-  } else {
-    hp_frame_take_next_bits(s, index, versions);
-    *hp_matching_known_frame(s, versions) = index;
-  }
+  const uint32_t index = hp_matching_share_frame(s, parent, versions);
   bool has_child = false;
   for (uint32_t v = 0; v < versions; v++)
-    for (uint32_t w = 0; w < words; w++)
+    for (uint32_t w = 0; w < s->matcher.words; w++)
       if (hp_frame_version(s, index, v)->bits[w]) has_child = true;
   use_frame(s, index, ref, has_child);
 }

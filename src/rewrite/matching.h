@@ -105,8 +105,8 @@ static inline uint64_t hp_matching_type_of(uint8_t ns, hp_atom name) { return (u
 const hp_type_counter *hp_matching_next_type(const hp_matching *matching, uint32_t frame, const hp_type_counter *last);
 /* Returns the number of children with the type. */
 uint32_t hp_matching_type_count(const hp_matching *matching, hp_ref node, uint64_t type);
-/* Subtracts the number of earlier children that a version assumes. */
-void hp_matching_forget_counter(const hp_matching *matching, hp_frame *frame, uint32_t version);
+/* Adds or subtracts the number of earlier children that a version assumes. */
+void hp_matching_assume_counter(const hp_matching *matching, hp_frame *frame, uint32_t version, bool adds);
 /* Returns a copy of a version of another rewriter's frame, with more heir bits. */
 uint32_t hp_matching_adopt_frame(hp_matching *matching, const hp_frame *from, const hp_bits *heir);
 /* Adds the children that another rewriter has seen. The later bits of `seen` are those of these
@@ -204,6 +204,23 @@ static inline uint32_t *hp_matching_known_frame(hp_matching *s, uint32_t version
 }
 
 uint32_t hp_matching_new_frame(hp_matching *matching);
+
+/* Returns a frame with the bits of hp_next_bits, for one more node. Its parent may have it. */
+static inline uint32_t hp_matching_share_frame(hp_matching *s, uint32_t parent, uint32_t versions) {
+  if (parent > HP_EMPTY_FRAME && hp_frame_has_next_bits(s, parent, versions)) {
+    s->frames.next[parent]++;
+    return parent;
+  }
+  uint32_t *known = hp_matching_known_frame(s, versions);
+  if (*known && hp_frame_has_next_bits(s, *known, versions)) {
+    s->frames.next[*known]++;
+    return *known;
+  }
+  *known = hp_matching_new_frame(s);
+  hp_frame_take_next_bits(s, *known, versions);
+  return *known;
+}
+
 /* Makes the frames that stand for no particular element. */
 void hp_matching_reset_frames(hp_matching *matching);
 /* Returns the counter of a type, which is new with 0. */

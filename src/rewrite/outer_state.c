@@ -272,23 +272,14 @@ static void reset_counters(hp_matching *s) {
   if (s->types.chain_count) memset(s->types.chains, 0, s->types.chain_count * sizeof *s->types.chains);
 }
 
-/* Adds the number of earlier children that a version assumes. */
-static void assume_counter(const hp_matching *s, hp_frame *frame, uint32_t version) {
+void hp_matching_assume_counter(const hp_matching *s, hp_frame *frame, uint32_t version, bool adds) {
   const hp_unknown_counter *c = &s->counter;
   if (!c->period) return;
+  const uint32_t assumed = c->first + version % c->period;
   if (c->slot == HP_SELECT_NONE)
-    frame->children = c->first + version % c->period;
+    frame->children += adds ? assumed : -assumed;
   else
-    frame->bits[4 * (size_t)s->matcher.words + c->slot] = c->first + version % c->period;
-}
-
-void hp_matching_forget_counter(const hp_matching *s, hp_frame *frame, uint32_t version) {
-  const hp_unknown_counter *c = &s->counter;
-  if (!c->period) return;
-  if (c->slot == HP_SELECT_NONE)
-    frame->children -= c->first + version % c->period;
-  else
-    frame->bits[4 * (size_t)s->matcher.words + c->slot] -= c->first + version % c->period;
+    frame->bits[4 * (size_t)s->matcher.words + c->slot] += adds ? assumed : -(hp_bits)assumed;
 }
 
 /* Makes the frame of the outer current node in a set of selectors that counts elements. `next` are
@@ -307,7 +298,7 @@ static uint32_t make_outer_frame(hp_matching *s, const hp_bits *bits, const hp_b
       to[2 * words + w] = bits[w] & next[w];
       later[w] &= bits[w];
     }
-    assume_counter(s, frame, v);
+    hp_matching_assume_counter(s, frame, v, true);
   }
   return index;
 }
@@ -400,16 +391,7 @@ uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_c
   *has_child = child != 0;
   if (!any) return 0;
   memmove(hp_next_bits(s), bits, s->versions * hp_bits_size(s));
-  const uint32_t versions = hp_next_bits_are_uniform(s) ? 1 : s->versions;
-  uint32_t *known = hp_matching_known_frame(s, versions), frame = *known;
-  if (frame && hp_frame_has_next_bits(s, frame, versions)) {
-    s->frames.next[frame]++;
-    return frame;
-  }
-  frame = hp_matching_new_frame(s);
-  hp_frame_take_next_bits(s, frame, versions);
-  *known = frame;
-  return frame;
+  return hp_matching_share_frame(s, HP_EMPTY_FRAME, hp_next_bits_are_uniform(s) ? 1 : s->versions);
 }
 
 /*** scopes ***/

@@ -266,7 +266,7 @@ static void save_outer_frame(hpar_rewriter *r) {
   for (uint32_t v = 0; v < p->versions; v++) {
     hp_frame *saved = (hp_frame *)(void *)((char *)(p->log->bits.items + place) + v * r->matching.version_size);
     memcpy(saved->bits + 3 * (size_t)words, p->candidate_logs[v].own_later, words * sizeof *saved->bits);
-    hp_matching_forget_counter(&r->matching, saved, v);
+    hp_matching_assume_counter(&r->matching, saved, v, false);
   }
   save_types(r, outer->next, UINT32_MAX);
 }
