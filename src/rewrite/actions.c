@@ -175,12 +175,10 @@ uint32_t hpar_element_depth(const hpar_element *given) {
 
 /*** edits ***/
 
-typedef struct setting {
-  hp_element *element;
-  const char *name, *value;
-  size_t name_length, length;
-  bool unsets;
-} setting;
+/* Returns true if the page's encoding has the name. */
+static bool has_name(const hp_element *e, const char *name) {
+  return hp_is_ascii(name, strlen(name)) || hp_rewriter_writes_utf8(e->rewriter);
+}
 
 static hp_attribute_edit *add_edit(hp_element *e, uint32_t span, const char *name, size_t length) {
   hp_unwind *unwind = &e->rewriter->unwind;
@@ -190,16 +188,6 @@ static hp_attribute_edit *add_edit(hp_element *e, uint32_t span, const char *nam
   hp_attribute_edit *edit = &e->edits[e->edit_count++];
   *edit = (hp_attribute_edit){.span = span, .unsets = true, .name = at, .name_length = (uint32_t)length};
   return edit;
-}
-
-/* Removes the duplicates of a removed attribute: the standard drops them only after it. */
-static void unset_duplicates(hp_element *e, uint32_t first, const char *name, size_t length) {
-  const hp_spans *spans = spans_of(e);
-  for (uint32_t i = first + 1; i < spans->count; i++) {
-    const hp_span *span = &spans->items[i];
-    if (span->is_duplicate && hp_span_is_named(spans, span, name, length, &e->rewriter->scratch))
-      add_edit(e, i, name, length);
-  }
 }
 
 /*** patterns ***/
@@ -237,7 +225,7 @@ static uint32_t *find_edits(const hp_element *e, const hp_spans *spans) {
   return edits;
 }
 
-/* Removes all attributes whose names match, with their duplicates, in time linear in the tag. */
+/* Removes all attributes whose names match, in time linear in the tag. */
 static void unset_matching(hp_element *e, const char *pattern, size_t length) {
   const hp_spans *spans = spans_of(e);
   for (uint32_t i = 0; i < e->edit_count; i++) {
@@ -249,61 +237,77 @@ static void unset_matching(hp_element *e, const char *pattern, size_t length) {
   if (!spans) return;
   const uint32_t *edits = find_edits(e, spans);
   for (uint32_t i = 0; i < spans->count; i++) {
-    if (edits[i]) continue;
+    if (edits[i] || spans->items[i].is_duplicate) continue;
     const hp_name name = hp_span_name(spans, &spans->items[i], &e->rewriter->scratch);
     if (matches_pattern(pattern, length, name)) add_edit(e, i, name.bytes, name.length)->drops_duplicates = true;
   }
 }
 
-/* Requires: the name is in lower case. */
-static void note_setting(const setting *s) {
-  hp_element *e = s->element;
-  const char *name = s->name;
-  if (s->unsets && memchr(name, '*', s->name_length)) {
-    unset_matching(e, name, s->name_length);
-    return;
-  }
-  hp_attribute_edit *edit = find_edit(e, name, s->name_length);
-  if (!edit) {
-    const hp_spans *spans = spans_of(e);
-    const hp_span *span = spans ? hp_spans_find(spans, name, s->name_length, &e->rewriter->scratch) : NULL;
-    if (s->unsets && !span) return;
-    edit = add_edit(e, span ? (uint32_t)(span - spans->items) : UINT32_MAX, name, s->name_length);
-  }
-  if (!s->unsets) {
-    uint32_t value = e->edit_text.length;
-    hp_bytes_append(&e->edit_text, s->value, s->length, &e->rewriter->unwind);
-    edit->value = value;
-    edit->value_length = (uint32_t)s->length;
-  }
-  edit->unsets = s->unsets;
-  if (!s->unsets || edit->span == UINT32_MAX || edit->drops_duplicates) return;
-  edit->drops_duplicates = true;
-  unset_duplicates(e, edit->span, name, s->name_length);
+/* Gives the attribute of the edit a value; `bytes` NULL: removes it. */
+static void change_value(hp_element *e, hp_attribute_edit *edit, hpar_string value) {
+  const uint32_t place = e->edit_text.length;
+  hp_bytes_append(&e->edit_text, value.bytes, value.length, &e->rewriter->unwind);
+  edit->value = place;
+  edit->value_length = (uint32_t)value.length;
+  edit->unsets = !value.bytes;
+  edit->drops_duplicates |= !value.bytes;
 }
 
+void hp_element_set_value(hp_element *e, hpar_string name, hpar_string value) {
+  const bool unsets = !value.bytes;
+  if (unsets && memchr(name.bytes, '*', name.length)) {
+    unset_matching(e, name.bytes, name.length);
+    return;
+  }
+  hp_attribute_edit *edit = find_edit(e, name.bytes, name.length);
+  if (!edit) {
+    const hp_spans *spans = spans_of(e);
+    const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length, &e->rewriter->scratch) : NULL;
+    if (unsets && !span) return;
+    edit = add_edit(e, span ? (uint32_t)(span - spans->items) : UINT32_MAX, name.bytes, name.length);
+  }
+  change_value(e, edit, value);
+}
+
+void hp_element_drop_duplicates(hp_element *e) {
+  const hp_spans *spans = &e->rewriter->token.spans;
+  bool has_duplicates = false, drops = false;
+  for (uint32_t i = 0; i < e->edit_count; i++) drops |= e->edits[i].drops_duplicates;
+  for (uint32_t i = 0; drops && i < spans->count; i++) has_duplicates |= spans->items[i].is_duplicate;
+  if (!has_duplicates) return;
+  const uint32_t *first = hp_spans_find_first(spans, &e->rewriter->scratch), *edits = find_edits(e, spans);
+  for (uint32_t i = 0; i < spans->count; i++)
+    if (first[i] != i && edits[first[i]] && e->edits[edits[first[i]] - 1].drops_duplicates) add_edit(e, i, "", 0);
+}
+
+typedef struct setting {
+  hp_element *element;
+  hpar_string name, value;
+} setting;
+
 static hpar_status try_setting(void *argument) {
-  setting s = *(const setting *)argument;
-  char *name = hp_scratch_take(&s.element->rewriter->scratch, s.name_length);
-  for (size_t i = 0; i < s.name_length; i++) name[i] = hp_ascii_lower(s.name[i]);
-  s.name = name;
-  note_setting(&s);
+  const setting *s = argument;
+  char *name = hp_scratch_take(&s->element->rewriter->scratch, s->name.length);
+  for (size_t i = 0; i < s->name.length; i++) name[i] = hp_ascii_lower(s->name.bytes[i]);
+  hp_element_set_value(s->element, (hpar_string){name, s->name.length}, s->value);
   return HPAR_OK;
 }
 
-hpar_status hpar_element_set(hpar_element *given, const char *name, const char *value, size_t length) {
+static hpar_status set_value(hpar_element *given, const char *name, hpar_string value) {
   hp_element *e = (hp_element *)given;
-  if (!e || (!value && length) || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
-  if (!hp_is_ascii(name, strlen(name)) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
-  setting s = {e, name, value, strlen(name), length, false};
+  if (!e || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
+  if (value.bytes && !has_name(e, name)) return HPAR_ERROR_ARGUMENT;
+  setting s = {e, {name, strlen(name)}, value};
   return hp_try(&e->rewriter->unwind, try_setting, &s);
 }
 
-hpar_status hpar_element_unset(hpar_element *given, const char *name) {
-  hp_element *e = (hp_element *)given;
-  if (!e || !hp_is_rule_name(name, true) || !e->has_tag) return HPAR_ERROR_ARGUMENT;
-  setting s = {e, name, NULL, strlen(name), 0, true};
-  return hp_try(&e->rewriter->unwind, try_setting, &s);
+hpar_status hpar_element_set(hpar_element *element, const char *name, const char *value, size_t length) {
+  if (!value && length) return HPAR_ERROR_ARGUMENT;
+  return set_value(element, name, (hpar_string){value ? value : "", length});
+}
+
+hpar_status hpar_element_unset(hpar_element *element, const char *name) {
+  return set_value(element, name, (hpar_string){NULL, 0});
 }
 
 /*** all attributes ***/
@@ -317,7 +321,6 @@ typedef struct attribute_walk {
   void *context;
   uint32_t *edits;     /* by span: the index of its edit + 1, or 0 */
   uint32_t edit_count; /* of the element, when `edits` was made */
-  bool unsets;         /* the callback has removed one */
   hpar_status status;
 } attribute_walk;
 
@@ -332,26 +335,19 @@ typedef struct shown_attribute {
 static void change_attribute(shown_attribute *a) {
   attribute_walk *w = a->walk;
   hp_element *e = w->element;
-  const hpar_string given = a->shown.replacement;
-  const bool unsets = a->shown.removes;
-  if (!unsets && !given.bytes) return;
+  const hpar_string value = a->shown.removes ? (hpar_string){NULL, 0} : a->shown.replacement;
+  if (!a->shown.removes && !value.bytes) return;
   if (a->span != UINT32_MAX && e->edit_count != w->edit_count) {
     fill_edits(e, w->spans->count, w->edits);
     w->edit_count = e->edit_count;
     a->edit = w->edits[a->span] - 1;
   }
-  const uint32_t value = e->edit_text.length;
-  if (!unsets) hp_bytes_append(&e->edit_text, given.bytes, given.length, &e->rewriter->unwind);
   if (a->edit == UINT32_MAX) {
     add_edit(e, a->span, a->name.bytes, a->name.length);
     a->edit = e->edit_count - 1;
     w->edits[a->span] = w->edit_count = e->edit_count;
   }
-  hp_attribute_edit *edit = &e->edits[a->edit];
-  edit->unsets = unsets;
-  edit->value = value;
-  edit->value_length = unsets ? 0 : (uint32_t)given.length;
-  w->unsets |= unsets;
+  change_value(e, &e->edits[a->edit], value);
 }
 
 /* Shows an attribute to the callback, unless an edit has removed it. */
@@ -370,23 +366,6 @@ static void show_attribute(attribute_walk *w, hp_name name, uint32_t span, uint3
   shown_attribute a = {{.name = string_of(name), .value = string_of(value)}, w, name, span, edit};
   w->status = w->callback(&a.shown, w->context);
   if (w->status == HPAR_OK) change_attribute(&a);
-}
-
-/* Removes the duplicates of attributes that the callback has removed. */
-static void unset_all_duplicates(attribute_walk *w) {
-  hp_element *e = w->element;
-  bool has_duplicates = false;
-  for (uint32_t i = 0; i < w->spans->count; i++) has_duplicates |= w->spans->items[i].is_duplicate;
-  if (!has_duplicates) return;
-  const uint32_t *first = hp_spans_find_first(w->spans, &e->rewriter->scratch);
-  fill_edits(e, w->spans->count, w->edits);
-  for (uint32_t i = 0; i < w->spans->count; i++) {
-    const uint32_t edit = w->edits[first[i]];
-    if (first[i] == i || w->edits[i] || !edit || !e->edits[edit - 1].unsets) continue;
-    e->edits[edit - 1].drops_duplicates = true;
-    const hp_name name = hp_span_name(w->spans, &w->spans->items[i], &e->rewriter->scratch);
-    add_edit(e, i, name.bytes, name.length);
-  }
 }
 
 static hpar_status walk_attributes(void *argument) {
@@ -408,7 +387,6 @@ static hpar_status walk_attributes(void *argument) {
         hp_scratch_copy(&e->rewriter->scratch, e->edit_text.data + e->edits[i].name, e->edits[i].name_length);
     show_attribute(w, (hp_name){copy, e->edits[i].name_length}, UINT32_MAX, i);
   }
-  if (w->unsets && w->spans) unset_all_duplicates(w);
   return w->status;
 }
 
@@ -517,20 +495,9 @@ _Static_assert((int)HPAR_WHERE_AFTER == HPAR_ACTION_AFTER && (int)HPAR_WHERE_PRE
                    (int)HPAR_WHERE_REPLACE == HPAR_ACTION_REPLACE,
                "a place of content is also the action that inserts it there");
 
-static hpar_status set_attribute(hp_element *e, const char *name, const char *value, size_t length) {
-  if (!hp_is_ascii(name, strlen(name)) && !hp_rewriter_writes_utf8(e->rewriter)) return HPAR_ERROR_ARGUMENT;
-  hp_element_set_value(e, (hpar_string){name, strlen(name)}, (hpar_string){value, length});
-  return HPAR_OK;
-}
-
-void hp_element_set_value(hp_element *e, hpar_string name, hpar_string value) {
-  const setting s = {e, name.bytes, value.bytes, name.length, value.length, false};
-  note_setting(&s);
-}
-
-static hpar_status unset_attribute(hp_element *e, const char *name) {
-  const setting s = {e, name, NULL, strlen(name), 0, true};
-  note_setting(&s);
+static hpar_status set_attribute(hp_element *e, const char *name, hpar_string value) {
+  if (value.bytes && !has_name(e, name)) return HPAR_ERROR_ARGUMENT;
+  hp_element_set_value(e, (hpar_string){name, strlen(name)}, value);
   return HPAR_OK;
 }
 
@@ -542,7 +509,7 @@ static hpar_status set_prefix(hp_element *e, const hpar_action *a) {
   char *made = hp_scratch_take(&e->rewriter->scratch, whole + 1);
   if (a->replacement.length) memcpy(made, a->replacement.bytes, a->replacement.length);
   memcpy(made + a->replacement.length, value.bytes + length, rest);
-  return set_attribute(e, a->name, made, whole);
+  return set_attribute(e, a->name, (hpar_string){made, whole});
 }
 
 hpar_status hp_element_act(hp_element *e, const hpar_action *a) {
@@ -562,8 +529,8 @@ hpar_status hp_element_act(hp_element *e, const hpar_action *a) {
   if (!e->has_tag) return HPAR_OK; /* there is no tag to change */
   switch (a->kind) {
     case HPAR_ACTION_RENAME: return rename_element(e, a->name);
-    case HPAR_ACTION_SET_ATTRIBUTE: return set_attribute(e, a->name, content, length);
-    case HPAR_ACTION_UNSET_ATTRIBUTE: return unset_attribute(e, a->name);
+    case HPAR_ACTION_SET_ATTRIBUTE: return set_attribute(e, a->name, (hpar_string){length ? content : "", length});
+    case HPAR_ACTION_UNSET_ATTRIBUTE: return set_attribute(e, a->name, (hpar_string){NULL, 0});
     case HPAR_ACTION_PREFIX_ATTRIBUTE: return set_prefix(e, a);
     default: return HPAR_ERROR_ARGUMENT;
   }

@@ -245,6 +245,7 @@ static bool lacks_value(const hp_spans *s) {
 /* Applies the edits of attributes. */
 static void edit_attributes(hpar_rewriter *r, hp_element *e) {
   const hp_spans *s = &r->token.spans;
+  hp_element_drop_duplicates(e);
   sort_edits(r, e);
   bool needs_value = lacks_value(s);
   const uint32_t end = s->count ? s->items[s->count - 1].end : s->name_end;

@@ -618,10 +618,6 @@ static HP_INLINE bool is_named(const hp_spans *s, const hp_span *span, const cha
   return span->name_end - span->name == length && hp_ascii_equal(s->tag + span->name, name, length);
 }
 
-bool hp_span_is_named(const hp_spans *s, const hp_span *span, const char *name, size_t length, hp_scratch *scratch) {
-  return is_named(s, span, name, length, scratch);
-}
-
 hp_span *hp_spans_find(const hp_spans *s, const char *name, size_t length, hp_scratch *scratch) {
   for (uint32_t i = 0; i < s->count; i++)
     if (is_named(s, &s->items[i], name, length, scratch)) return &s->items[i];

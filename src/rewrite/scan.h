@@ -154,8 +154,6 @@ bool hp_spans_next(hp_spans *spans, hp_scratch *scratch);
 /* Reads the attributes that are not read. */
 void hp_spans_complete(hp_spans *spans, hp_scratch *scratch);
 
-/* Returns whether the attribute has this name, which is in lower case. */
-bool hp_span_is_named(const hp_spans *spans, const hp_span *span, const char *name, size_t length, hp_scratch *scratch);
 /* Returns the first attribute of this name in lower case among those that are read, or NULL. */
 hp_span *hp_spans_find(const hp_spans *spans, const char *name, size_t length, hp_scratch *scratch);
 

@@ -138,7 +138,8 @@ static inline size_t hp_end_records_memory(const hp_end_records *s) {
 
 typedef struct hp_attribute_edit {
   uint32_t span; /* UINT32_MAX: a new attribute */
-  bool unsets, drops_duplicates;
+  bool unsets;
+  bool drops_duplicates;                           /* some action has removed the attribute */
   uint32_t name, name_length, value, value_length; /* in `edit_text` */
 } hp_attribute_edit;
 
@@ -619,8 +620,11 @@ void hp_element_show(hp_element *element);
 hpar_string hp_element_value(const hp_element *element, hpar_string name);
 /* The same without the edits. */
 hpar_string hp_element_tag_value(const hp_element *element, hpar_string name);
-/* Sets an attribute whose name is in lower case. */
+/* Sets an attribute whose name is in lower case. `bytes` NULL: removes those that the name, as a
+ * pattern, matches. */
 void hp_element_set_value(hp_element *element, hpar_string name, hpar_string value);
+/* Adds edits for the duplicates of removed attributes: the standard drops them only after it. */
+void hp_element_drop_duplicates(hp_element *element);
 /* Applies an action that hpar_rules_add accepted. Unwinds if memory is short. */
 hpar_status hp_element_act(hp_element *element, const hpar_action *action);
 /* Appends the content at the end or, with `in_front`, at the beginning. */

@@ -388,7 +388,7 @@ static void edit_attribute(editing *x, uint16_t bit) {
   value.bytes = hp_scratch_copy(&r->scratch, value.bytes, value.length);
   if (!edit_value(x, bit, value)) return;
   const hp_bytes *made = &urls_of(r)->value;
-  hp_element_set_value(e, x->attribute, (hpar_string){made->data, made->length});
+  hp_element_set_value(e, x->attribute, (hpar_string){made->length ? made->data : "", made->length});
 }
 
 void hp_urls_edit_element(hp_element *e, const hp_rule *rule, const hpar_action *action) {
