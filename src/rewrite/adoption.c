@@ -18,14 +18,6 @@
 
 #include <string.h>
 
-static size_t offset_of(const hpar_rewriter *r) { return (size_t)(r->scanner.at - r->scanner.begin); }
-
-/* Writes what is complete to the output. */
-static void flush(hpar_rewriter *r, uint64_t position) {
-  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
-  hp_edits_mark(&r->edits, position);
-}
-
 void hp_rewriter_scan_until(hpar_rewriter *r, size_t to) {
   hp_scanner *s = &r->scanner;
   r->window.limit = s->begin + to;
@@ -37,7 +29,7 @@ void hp_rewriter_leave_raw_text(hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
   for (const char *at = NULL; !hp_scanner_is_in_data(s) && r->progress.phase == HP_PHASE_RUNS && s->at > at;) {
     at = s->at;
-    hp_rewriter_scan_until(r, offset_of(r) + 1);
+    hp_rewriter_scan_until(r, hp_rewrite_offset(r) + 1);
   }
 }
 
@@ -284,7 +276,7 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   hp_scanner *s = &r->scanner;
   const uint32_t depth = open_count(b);
   hp_ref outer = b->stack.top->node;
-  flush(r, seg->start);
+  hp_rewriter_flush(r, seg->start);
   adopt_records(r, log, seg);
   map_entries(r, log, seg, version);
   hp_outline_adopt(&r->outline, &log->outline, &seg->state);
@@ -322,13 +314,13 @@ static bool run_first_half(hpar_rewriter *r, const hp_rewrite_segment *seg) {
 
 /* Rewrites up to `to`, between segments of a chunk. Returns the number of bytes. */
 static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
-  const size_t from = offset_of(r);
-  const uint64_t begin = r->parallel.trace ? hp_now() : 0, position = r->scanner.position;
+  hp_rewrite_team *t = r->parallel.team;
+  const size_t from = hp_rewrite_offset(r);
+  const uint64_t begin = hp_rewrite_team_event_time(t);
   hp_rewriter_scan_until(r, to);
-  if (begin && offset_of(r) > from)
-    r->parallel.trace->trace.event(&r->parallel.trace->trace, HP_EVENT_ROLL_BACK, 0, number, begin, hp_now(),
-                                   position + from, position + offset_of(r));
-  return offset_of(r) - from;
+  const size_t end = hp_rewrite_offset(r);
+  if (end > from) hp_rewrite_team_note(t, HP_EVENT_ROLL_BACK, 0, number, begin, from, end);
+  return end - from;
 }
 
 /* Runs the tag whose first half has run. It is complete. A failure drops the edits of both
@@ -336,14 +328,14 @@ static size_t scan_between(hpar_rewriter *r, size_t to, uint32_t number) {
 static size_t run_second_half(hpar_rewriter *r, uint32_t number) {
   size_t rewritten = 0;
   r->token.is_halved = true;
-  do rewritten += scan_between(r, offset_of(r) + 1, number);
+  do rewritten += scan_between(r, hp_rewrite_offset(r) + 1, number);
   while (hp_scanner_is_in_tag(&r->scanner) && r->progress.phase == HP_PHASE_RUNS);
   r->token.is_halved = false;
   return rewritten;
 }
 
-size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t number, hp_rewrite_lessons *lessons,
-                         uint64_t *adopted) {
+size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t number) {
+  hp_rewrite_lessons *lessons = &r->parallel.team->learning.lessons;
   hp_rewrite_log *log = &chunk->log;
   hp_scanner *s = &r->scanner;
   size_t rewritten = 0;
@@ -351,7 +343,7 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     const hp_rewrite_segment *seg = &log->segments.items[i];
     size_t start = (size_t)(seg->start - s->position);
     rewritten += scan_between(r, start, number);
-    if (r->progress.phase != HP_PHASE_RUNS || offset_of(r) != start || !is_at_boundary(r)) continue;
+    if (r->progress.phase != HP_PHASE_RUNS || hp_rewrite_offset(r) != start || !is_at_boundary(r)) continue;
     if (!seg->begins_in_text) hp_rewriter_end_text(r, seg->start);
     if (lessons->scopes && (i || log->segments.count == 1)) hp_rewriter_write_scopes(r, lessons->scopes);
     const bool is_halved = seg->split.name && run_first_half(r, seg);
@@ -367,7 +359,7 @@ size_t hp_rewriter_adopt(hpar_rewriter *r, hp_rewrite_chunk *chunk, uint32_t num
     }
     lessons->are_used |= version >= (log->counter.period ? log->counter.period : 1);
     adopt_segment(r, log, seg, version);
-    ++*adopted;
+    r->parallel.team->counters.adopted_segments++;
   }
   return rewritten + (r->progress.phase == HP_PHASE_RUNS ? scan_between(r, chunk->limit, number) : 0);
 }

@@ -146,8 +146,7 @@ static void adopt(hp_rewrite_team *t, const hp_window_chunk *claimed) {
   t->learning.lessons.are_used = false;
   drop_guesses(t);
   size_t from = hp_rewrite_offset(t->merger);
-  size_t rewritten =
-      hp_rewriter_adopt(t->merger, chunk, t->first_chunk + claimed->number, &t->learning.lessons, &c->adopted_segments);
+  size_t rewritten = hp_rewriter_adopt(t->merger, chunk, claimed->number);
   c->rewritten_bytes += rewritten;
   hp_rewrite_team_note(t, HP_EVENT_MERGE, 0, claimed->number, event, from, hp_rewrite_offset(t->merger));
   if (is_closed(t)) return;

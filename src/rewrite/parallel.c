@@ -27,8 +27,7 @@ static void rewrite_beginning(hpar_rewriter *r) {
   const bool is_between = hp_scanner_is_in_data(&r->scanner);
   const uint64_t position = is_between ? hp_scanner_position(&r->scanner, r->scanner.at) : r->edits.safe;
   if (!is_between && r->edits.count > r->edits.complete) return; /* of the token that is open */
-  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
-  hp_edits_mark(&r->edits, position);
+  hp_rewriter_flush(r, position);
 }
 
 void hp_rewriter_scan_parallel(hpar_rewriter *r) {
@@ -90,10 +89,7 @@ bool hp_rewriter_is_parallel(const hpar_rewriter *r, size_t length) {
 }
 
 hpar_status hp_rewriter_run_on(hpar_rewriter *r, hpar_run_callback run, void *context) {
-  if (run && r->options.mode != HPAR_MODE_SEQUENTIAL && !r->parallel.team) {
-    r->parallel.team = hp_rewrite_team_create();
-    if (!r->parallel.team) return HPAR_ERROR_MEMORY;
-  }
+  if (run && r->options.mode != HPAR_MODE_SEQUENTIAL && !hp_rewrite_team_of(r)) return HPAR_ERROR_MEMORY;
   if (!r->parallel.team) return HPAR_OK;
   r->parallel.team->executor.run = run;
   r->parallel.team->executor.context = context;
@@ -101,10 +97,9 @@ hpar_status hp_rewriter_run_on(hpar_rewriter *r, hpar_run_callback run, void *co
 }
 
 hpar_status hp_rewriter_divide(hpar_rewriter *r, const hp_rewrite_division *division) {
-  if (!r->parallel.team) r->parallel.team = hp_rewrite_team_create();
-  if (!r->parallel.team) return HPAR_ERROR_MEMORY;
-  r->parallel.team->division = *division;
-  return HPAR_OK;
+  hp_rewrite_team *t = hp_rewrite_team_of(r);
+  if (t) t->division = *division;
+  return t ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 hp_rewrite_counters hp_rewriter_counters(const hpar_rewriter *r) {

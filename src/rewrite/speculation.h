@@ -346,11 +346,9 @@ void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation
 /*** adoption.c ***/
 
 /* Adopts the segments of a chunk on the true state, and rewrites the rest of the chunk. Requires:
- * the window of `merger` is that of the chunk.
- * `number` is that of the chunk in the trace. Adds the number of adopted segments to `*adopted`.
- * Returns the bytes that the merger has rewritten itself. */
-size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, uint32_t number, hp_rewrite_lessons *lessons,
-                         uint64_t *adopted);
+ * the window of `merger` is that of the chunk. `number` is that of the chunk in the window. Returns
+ * the bytes that the merger has rewritten itself. */
+size_t hp_rewriter_adopt(hpar_rewriter *merger, hp_rewrite_chunk *chunk, uint32_t number);
 /* Rewrites up to the first token that ends at `to` in the window or later. */
 void hp_rewriter_scan_until(hpar_rewriter *rewriter, size_t to);
 /* Rewrites up to the end of the comment or of the raw text here, if there is one. */

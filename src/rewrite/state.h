@@ -486,6 +486,11 @@ static inline bool hp_rewriter_has_codes(const hpar_rewriter *r) {
   const hp_encoding_kind kind = hp_rewriter_encoding(r)->kind;
   return kind != HP_ENCODING_UTF8 && kind != HP_ENCODING_SINGLE_BYTE && kind != HP_ENCODING_X_USER_DEFINED;
 }
+/* Writes the output for the input before `position`. Its edits are complete. */
+static inline void hp_rewriter_flush(hpar_rewriter *r, uint64_t position) {
+  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
+  hp_edits_mark(&r->edits, position);
+}
 /* Sets the encoding of the input that follows; NULL: unknown. */
 static inline void hp_rewriter_use_encoding(hpar_rewriter *r, const hp_encoding *encoding, bool is_certain) {
   r->encoding.used = encoding;

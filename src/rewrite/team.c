@@ -11,8 +11,9 @@
 
 /*** memory ***/
 
-hp_rewrite_team *hp_rewrite_team_create(void) {
-  hp_rewrite_team *t = hp_allocate_aligned(HP_CACHE_LINE, sizeof *t);
+hp_rewrite_team *hp_rewrite_team_of(hpar_rewriter *r) {
+  if (r->parallel.team) return r->parallel.team;
+  hp_rewrite_team *t = r->parallel.team = hp_allocate_aligned(HP_CACHE_LINE, sizeof *t);
   if (t) memset(t, 0, sizeof *t);
   return t;
 }
@@ -117,8 +118,7 @@ static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
 }
 
 bool hp_rewrite_team_prepare(hpar_rewriter *r) {
-  if (!r->parallel.team) r->parallel.team = hp_rewrite_team_create();
-  hp_rewrite_team *t = r->parallel.team;
+  hp_rewrite_team *t = hp_rewrite_team_of(r);
   if (!t) return false;
   /* The rewriters of workers that a fork has lost are of no use. */
   if (hp_crew_pool(&t->crew) && hp_pool_is_lost(hp_crew_pool(&t->crew))) return false;

@@ -173,8 +173,8 @@ static inline size_t hp_rewrite_offset(const hpar_rewriter *r) { return (size_t)
 
 /*** team.c ***/
 
-/* Returns a team of zeros, or NULL. */
-hp_rewrite_team *hp_rewrite_team_create(void);
+/* Returns the rewriter's team, which the first call makes; NULL: memory is short. */
+hp_rewrite_team *hp_rewrite_team_of(hpar_rewriter *rewriter);
 /* Prepares the team for the rules and the window. Returns false if the calling thread works
  * alone. */
 bool hp_rewrite_team_prepare(hpar_rewriter *merger);

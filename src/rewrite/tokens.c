@@ -98,8 +98,7 @@ static __attribute__((noinline)) void escape_text(hpar_rewriter *r, const char *
     end = to - at > PART ? at + PART : to;
     const uint64_t position = hp_scanner_position(s, end);
     hp_rewriter_escape_raw_text(r, hp_scanner_position(s, at), position, r->text.content);
-    hp_edits_apply(&r->edits, &r->sink, s->begin, s->position, position);
-    hp_edits_mark(&r->edits, position);
+    hp_rewriter_flush(r, position);
   }
 }
 
@@ -519,8 +518,7 @@ static bool is_done(const hpar_rewriter *r) {
 static void apply_many(hpar_rewriter *r) {
   enum { MANY = 6 };
   if (r->edits.count < MANY && r->edits.text.length < HP_SINK_BYTES) return;
-  hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, r->token.end);
-  hp_edits_mark(&r->edits, r->token.end);
+  hp_rewriter_flush(r, r->token.end);
 }
 
 /* A filter drops a start tag that the parser ignores: after edits, or in the page around a

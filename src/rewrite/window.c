@@ -92,8 +92,7 @@ uint64_t hp_window_scan(hpar_rewriter *r, const char *bytes, size_t length, uint
   scan_events(r, length, is_feed);
   if (r->progress.phase == HP_PHASE_RUNS) hp_rewriter_check_unfinished(r);
   uint64_t kept = r->progress.phase == HP_PHASE_PASSES ? hp_scanner_position(s, s->at) : retained(r);
-  hp_edits_apply(&r->edits, &r->sink, bytes, position, kept);
-  hp_edits_mark(&r->edits, kept);
+  hp_rewriter_flush(r, kept);
   if (kept > position) r->window.after_less_than = bytes[kept - position - 1] == '<';
   return kept;
 }
