@@ -1,5 +1,6 @@
 #include "rewrite/edits.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "text/encoding/decoder.h"
 #include "text/references/references.h"
@@ -87,18 +88,13 @@ void hp_bytes_free(hp_bytes *b) {
 
 /*** encoding ***/
 
-/* Reads one character of UTF-8. Sets its length; an invalid byte is U+FFFD. */
+/* Reads one character of UTF-8 beyond ASCII. Sets its length; an invalid byte is U+FFFD. */
 static uint32_t read_character(const char *p, size_t left, size_t *length) {
-  unsigned char c = (unsigned char)*p;
-  unsigned more = c >= 0xF0 && c < 0xF5 ? 3 : c >= 0xE0 ? 2 : c >= 0xC2 ? 1 : 0;
-  *length = 1;
-  if (!more || c >= 0xF5 || more >= left) return 0xFFFD;
-  uint32_t value = c & (0x3Fu >> more);
-  for (unsigned i = 1; i <= more; i++) {
-    if (((unsigned char)p[i] & 0xC0) != 0x80) return 0xFFFD;
-    value = value << 6 | ((unsigned char)p[i] & 0x3Fu);
-  }
-  *length = more + 1;
+  const int bytes = hp_utf8_sequence(p, p + left);
+  *length = bytes < 0 ? 1 : (size_t)bytes;
+  if (bytes < 0) return 0xFFFD;
+  uint32_t value = (unsigned char)*p & (0x7Fu >> bytes);
+  for (int i = 1; i < bytes; i++) value = value << 6 | ((unsigned char)p[i] & 0x3Fu);
   return value;
 }
 
@@ -181,8 +177,7 @@ void hp_sink_open(hp_sink *s, hpar_write_callback write, void *context) {
   s->has_no_mark = false;
 }
 
-/* Returns the length of the byte order mark that the bytes begin; 0: there is none. */
-static size_t find_mark(const char *bytes, size_t length) {
+size_t hp_find_mark(const char *bytes, size_t length) {
   static const char marks[][4] = {"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"};
   for (size_t i = 0; i < 3; i++) {
     const size_t full = strlen(marks[i]);
@@ -194,7 +189,7 @@ static size_t find_mark(const char *bytes, size_t length) {
 static void deliver(hp_sink *s, const char *bytes, size_t length) {
   if (s->status != HPAR_OK) return;
   if (s->has_no_mark && !s->written) {
-    const size_t mark = find_mark(bytes, length);
+    const size_t mark = hp_find_mark(bytes, length);
     s->has_no_mark = false;
     if (mark && mark <= length) deliver(s, "</>", 3);
     if (s->status != HPAR_OK) return;
@@ -213,7 +208,7 @@ void hp_sink_close(hp_sink *s) {
 }
 
 void hp_sink_flush(hp_sink *s) {
-  if (s->has_no_mark && s->length && find_mark(s->buffer, s->length) > s->length) return;
+  if (s->has_no_mark && s->length && hp_find_mark(s->buffer, s->length) > s->length) return;
   hp_sink_end(s);
 }
 

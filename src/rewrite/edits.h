@@ -98,6 +98,9 @@ typedef struct hp_edits {
   hp_edit_counts counts;
 } hp_edits;
 
+/* Returns the length of the byte order mark that the bytes begin; 0: there is none. */
+size_t hp_find_mark(const char *bytes, size_t length);
+
 /* Keeps the buffer of an earlier use. Requires: all fields are zero before the first use. */
 void hp_sink_open(hp_sink *sink, hpar_write_callback write, void *context);
 void hp_sink_close(hp_sink *sink);

@@ -453,17 +453,13 @@ static hpar_status feed_decoded(const char *text, size_t length, void *context) 
 
 /* Looks for a byte order mark. Returns false if more bytes are necessary. */
 static bool sniff(hpar_rewriter *r, const char *bytes, size_t length, bool last, hpar_status *status) {
-  static const char utf8[] = "\xEF\xBB\xBF", le[] = "\xFF\xFE", be[] = "\xFE\xFF";
-  size_t three = length < 3 ? length : 3, two = length < 2 ? length : 2;
-  if (length >= 3 && !memcmp(bytes, utf8, 3)) {
+  const size_t mark = hp_find_mark(bytes, length);
+  if (mark > length && !last) return false;
+  if (mark == 3 && length >= 3) {
     *status = set_encoding(r, &hp_utf8);
     r->window.mark_bytes = 3;
-  } else if (length >= 2 && !memcmp(bytes, le, 2))
-    *status = set_encoding(r, &hp_utf16le);
-  else if (length >= 2 && !memcmp(bytes, be, 2))
-    *status = set_encoding(r, &hp_utf16be);
-  else if (!last && (!memcmp(bytes, utf8, three) || !memcmp(bytes, le, two) || !memcmp(bytes, be, two)))
-    return false;
+  } else if (mark == 2 && length >= 2)
+    *status = set_encoding(r, *bytes == '\xFF' ? &hp_utf16le : &hp_utf16be);
   else if (is_utf16(r->encoding.used))
     *status = set_encoding(r, r->encoding.used);
   else
