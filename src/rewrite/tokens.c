@@ -6,6 +6,7 @@
 #include "rewrite/readable.h"
 #include "rewrite/speculation.h"
 #include "rewrite/urls.h"
+#include "text/references/references.h"
 #include "tokenizer/parts.h"
 
 #include <string.h>
@@ -159,33 +160,17 @@ typedef enum reference_kind { REFERENCE_OTHER, REFERENCE_WHITE, REFERENCE_NEWLIN
 
 /* Returns the kind of the character of the reference at `at`. Sets its end. */
 static reference_kind classify_reference(const char *at, const char *end, bool last, const char **stop) {
-  static const char *const names[] = {"Tab;", "NewLine;"};
   const char *p = at + 1;
   *stop = p;
-  if (p == end) return last ? REFERENCE_OTHER : REFERENCE_CUT;
-  for (int i = 0; i < 2; i++) {
-    size_t length = strlen(names[i]), left = (size_t)(end - p), known = left < length ? left : length;
-    if (memcmp(p, names[i], known) != 0) continue;
-    if (known < length) return last ? REFERENCE_OTHER : REFERENCE_CUT;
-    *stop = p + length;
-    return i ? REFERENCE_NEWLINE : REFERENCE_WHITE;
-  }
-  if (*p++ != '#') return REFERENCE_OTHER;
-  if (p == end) return last ? REFERENCE_OTHER : REFERENCE_CUT;
-  bool hexadecimal = (*p | 0x20) == 'x';
-  p += hexadecimal;
-  uint32_t value = 0;
-  const char *digits = p;
-  for (; p < end; p++) {
-    const int digit = hp_hex_value(*p);
-    if (digit < 0 || digit > (hexadecimal ? 15 : 9)) break;
-    if (value < 0x110000) value = value * (hexadecimal ? 16 : 10) + (uint32_t)digit;
-  }
-  if (p == end && !last) return REFERENCE_CUT;
-  if (p == digits) return REFERENCE_OTHER;
-  *stop = p < end && *p == ';' ? p + 1 : p;
-  if (value == '\n') return REFERENCE_NEWLINE;
-  return value == ' ' || value == '\t' || value == '\f' || value == '\r' ? REFERENCE_WHITE : REFERENCE_OTHER;
+  /* "&Tab;", "&NewLine;" and numbers may be white space. */
+  if (p < end && !strchr("TN#", *p)) return REFERENCE_OTHER;
+  while (p < end && (hp_ascii_is_letter(*p) || hp_ascii_is_digit(*p) || *p == '#')) p++;
+  if (p == end && !last && hp_reference_may_continue(at + 1, end)) return REFERENCE_CUT;
+  const hp_reference found = hp_read_reference(at, end, false, at, NULL);
+  if (found.length != 1) return REFERENCE_OTHER;
+  *stop = found.end;
+  if (*found.bytes == '\n') return REFERENCE_NEWLINE;
+  return hp_ascii_is_white(*found.bytes) ? REFERENCE_WHITE : REFERENCE_OTHER;
 }
 
 static bool is_settled(const hpar_rewriter *r) {
@@ -194,7 +179,7 @@ static bool is_settled(const hpar_rewriter *r) {
 
 /* Gives the kinds of the characters to the outline, each once, while they matter. Returns where it
  * stopped: `to`, or an incomplete character reference. */
-static const char *classify(hpar_rewriter *r, const char *from, const char *to) {
+static __attribute__((noinline)) const char *classify(hpar_rewriter *r, const char *from, const char *to) {
   bool references = r->scanner.content == HP_TEXT_STATE_DATA && !hp_scanner_is_in_section(&r->scanner);
   bool first = !r->text.seen[0] && !r->text.seen[1] && !r->text.seen[2] && !r->text.seen[3];
   for (const char *p = from, *next; p < to && !is_settled(r); p = next, first = false) {
