@@ -22,11 +22,6 @@
 
 enum { TARGETS = 2 };
 
-typedef struct hp_kept_attribute {
-  hp_atom name;
-  uint32_t value, length; /* in `values` */
-} hp_kept_attribute;
-
 void hp_merge_targets_reset(hpar_rewriter *r) {
   for (int i = 0; r->element.merge_targets && i < TARGETS; i++) r->element.merge_targets[i].is_known = false;
 }
@@ -35,7 +30,7 @@ void hp_merge_targets_close(hpar_rewriter *r) {
   for (int i = 0; r->element.merge_targets && i < TARGETS; i++) {
     hp_merge_target *target = &r->element.merge_targets[i];
     hp_bytes_free(&target->frame);
-    hp_bytes_free(&target->attributes);
+    hp_free(target->attributes.items);
     hp_bytes_free(&target->values);
     hp_bytes_free(&target->matched);
   }
@@ -46,8 +41,8 @@ size_t hp_merge_targets_memory(const hpar_rewriter *r) {
   size_t bytes = r->element.merge_targets ? TARGETS * sizeof *r->element.merge_targets : 0;
   for (int i = 0; r->element.merge_targets && i < TARGETS; i++) {
     const hp_merge_target *target = &r->element.merge_targets[i];
-    bytes += (size_t)target->frame.capacity + target->attributes.capacity + target->values.capacity +
-             target->matched.capacity;
+    bytes += target->frame.capacity + target->attributes.capacity * sizeof *target->attributes.items +
+             target->values.capacity + target->matched.capacity;
   }
   return bytes;
 }
@@ -64,7 +59,7 @@ static hp_merge_target *begin_target(hpar_rewriter *r, const hp_outline_insertio
   hp_merge_target *target = &r->element.merge_targets[node->name == HP_ATOM_BODY];
   const size_t rules = r->rules->count / 8 + 1;
   target->is_known = true;
-  target->attributes.length = target->values.length = target->matched.length = 0;
+  target->attributes.count = target->values.length = target->matched.length = 0;
   memset(hp_bytes_extend(&target->matched, rules, &r->unwind), 0, rules);
   target->of_type = hp_matching_remember(&r->matching, insertion, &target->frame);
   return target;
@@ -78,19 +73,9 @@ static bool target_knows_rule(hp_merge_target *target, uint32_t rule) {
   return known;
 }
 
-static uint32_t kept_count(const hp_merge_target *target) {
-  return target->attributes.length / (uint32_t)sizeof(hp_kept_attribute);
-}
-
-static hp_kept_attribute kept_at(const hp_merge_target *target, uint32_t index) {
-  hp_kept_attribute kept;
-  memcpy(&kept, target->attributes.data + index * sizeof kept, sizeof kept);
-  return kept;
-}
-
 static bool is_kept(const hp_merge_target *target, hp_atom name) {
-  for (uint32_t i = 0; i < kept_count(target); i++)
-    if (kept_at(target, i).name == name) return true;
+  for (uint32_t i = 0; i < target->attributes.count; i++)
+    if (target->attributes.items[i].name == name) return true;
   return false;
 }
 
@@ -100,9 +85,9 @@ static void keep_in_target(hpar_rewriter *r, hp_merge_target *target, const hp_a
     const hp_attribute *item = &attributes->items[i];
     /* Other names are in no selector. Therefore the list is short. */
     if (!item->name || !hp_names_is_fixed(&r->names, item->name) || is_kept(target, item->name)) continue;
-    const hp_kept_attribute kept = {item->name, target->values.length, item->length};
     hp_bytes_append(&target->values, item->value, item->length, &r->unwind);
-    hp_bytes_append(&target->attributes, (const char *)&kept, sizeof kept, &r->unwind);
+    *hp_push_tight(&target->attributes, &r->unwind) =
+        (hp_kept_attribute){item->name, target->values.length - item->length, item->length};
   }
 }
 
@@ -116,13 +101,12 @@ static hp_attributes *new_block(hpar_rewriter *r, uint32_t most) {
 
 /* Returns the attributes of the element after the tag. */
 static const hp_attributes *all_attributes(hpar_rewriter *r, const hp_merge_target *target) {
-  const uint32_t count = kept_count(target);
-  hp_attributes *block = new_block(r, count);
-  block->count = count;
-  for (uint32_t i = 0; i < count; i++) {
-    const hp_kept_attribute kept = kept_at(target, i);
-    const char *value = kept.length ? target->values.data + kept.value : ""; /* data may be NULL */
-    block->items[i] = (hp_attribute){kept.name, kept.length, value};
+  hp_attributes *block = new_block(r, target->attributes.count);
+  for (; block->count < target->attributes.count; block->count++) {
+    const hp_kept_attribute *kept = &target->attributes.items[block->count];
+    /* data may be NULL */
+    const char *value = kept->length ? target->values.data + kept->value : "";
+    block->items[block->count] = (hp_attribute){kept->name, kept->length, value};
   }
   return block;
 }

@@ -1,5 +1,6 @@
 #include "rewrite/resource_scan.h"
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "resources/describe.h"
 #include "resources/finder.h"
@@ -19,10 +20,7 @@ typedef struct seen_resource {
   bool is_wrong; /* found, and not confirmed */
 } seen_resource;
 
-typedef struct seen_resources {
-  seen_resource *items;
-  size_t count, capacity;
-} seen_resources;
+typedef HP_ARRAY(seen_resource) seen_resources;
 
 /* A thread with its scan. Thread 0 is the calling thread. */
 typedef struct scan_thread {
@@ -130,13 +128,7 @@ static hpar_status make_scan(hp_session *session, unsigned threads, size_t units
 
 /* Returns false if memory is short. */
 static bool add_seen(seen_resources *to, const hpar_resource *resource) {
-  if (to->count == to->capacity) {
-    size_t capacity = to->capacity ? 2 * to->capacity : 64;
-    seen_resource *items = hp_reallocate(to->items, capacity * sizeof *items);
-    if (!items) return false;
-    to->items = items;
-    to->capacity = capacity;
-  }
+  if (!hp_reserve(&to->items, &to->capacity, (size_t)to->count + 1, sizeof *to->items)) return false;
   to->items[to->count++] = (seen_resource){resource->offset, hp_hash_resource(0, resource), false};
   return true;
 }
@@ -221,17 +213,11 @@ static bool take_found(const hpar_resource *resource, void *context) {
  * part has resources. */
 static bool write_prefix(const hp_start_state *state, char *to, size_t size) {
   static const char *const inside[HP_INSIDES] = {"", "<!--", "<a ", "<a b=\"", "<a b='"};
-  static const char *const names[] = {"script", "style", "title",   "textarea", "noscript",
-                                      "iframe", "xmp",   "noembed", "noframes"};
-  static const hp_atom atoms[] = {HP_ATOM_SCRIPT, HP_ATOM_STYLE, HP_ATOM_TITLE,   HP_ATOM_TEXTAREA, HP_ATOM_NOSCRIPT,
-                                  HP_ATOM_IFRAME, HP_ATOM_XMP,   HP_ATOM_NOEMBED, HP_ATOM_NOFRAMES};
   const char *element = state->ns == HPAR_NAMESPACE_SVG ? "<svg>" : state->ns == HPAR_NAMESPACE_MATHML ? "<math>" : "";
-  char raw[16] = "";
-  if (state->first == HP_START_BEYOND) return false;
-  for (size_t i = 0; state->raw_name && i < sizeof atoms / sizeof *atoms; i++)
-    if (atoms[i] == state->raw_name) snprintf(raw, sizeof raw, "<%s>", names[i]);
-  if (state->raw_name && !*raw) return false;
-  snprintf(to, size, "<!doctype html><body>%s%s%s", element, raw, inside[state->inside]);
+  const hp_raw_text *raw = hp_raw_text_of_atom(state->raw_name, true);
+  if (state->first == HP_START_BEYOND || (state->raw_name && !raw)) return false;
+  snprintf(to, size, "<!doctype html><body>%s%s%s%s%s", element, raw ? "<" : "", raw ? raw->name : "", raw ? ">" : "",
+           inside[state->inside]);
   return true;
 }
 
@@ -404,12 +390,6 @@ static bool scan_on_threads(hp_session *session, page_run *run) {
 
 /*** pages ***/
 
-static bool is_ascii(const char *at, const char *end) {
-  unsigned char bits = 0;
-  for (; at < end; at++) bits |= (unsigned char)*at;
-  return bits < 0x80;
-}
-
 /* Sets the encoding, as a parse does. All encodings that a meta element may declare keep ASCII. */
 static void find_encoding(page_run *run) {
   const char *end = run->bytes + run->length;
@@ -418,7 +398,7 @@ static void find_encoding(page_run *run) {
   run->is_certain = sniffed.certain || run->config.fragment;
   if (run->encoding) return;
   run->encoding = hp_scan()->invalid_utf8(run->bytes, end) == end ? &hp_utf8 : &hp_windows1252;
-  run->is_certain |= is_ascii(run->bytes, end);
+  run->is_certain |= hp_is_ascii(run->bytes, run->length);
 }
 
 static hpar_status scan_page(hp_session *session, page_run **given) {

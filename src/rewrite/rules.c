@@ -203,12 +203,8 @@ static bool copy_rule(hp_rule *to, const hpar_rule *from) {
   to->edits_comments = from->comment;
   to->edits_doctype = from->doctype;
   to->edits_urls = from->url;
-  if (!from->action_count) {
-    note_sheets(to);
-    return true;
-  }
-  to->actions = hp_allocate_zeroed(from->action_count * sizeof *to->actions);
-  if (!to->actions) return false;
+  if (from->action_count) to->actions = hp_allocate_zeroed(from->action_count * sizeof *to->actions);
+  if (from->action_count && !to->actions) return false;
   bool copied = true;
   for (size_t i = 0; i < from->action_count; i++) {
     copied = copy_action(&to->actions[i], &from->actions[i]) && copied;

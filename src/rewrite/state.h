@@ -143,13 +143,18 @@ typedef struct hp_attribute_edit {
   uint32_t name, name_length, value, value_length; /* in `edit_text` */
 } hp_attribute_edit;
 
+typedef struct hp_kept_attribute {
+  hp_atom name;
+  uint32_t value, length; /* in `values` */
+} hp_kept_attribute;
+
 /* The open html or body element, as selectors have seen it. A later <html> or <body> tag adds
  * attributes to it, and rules then see the element again. */
 typedef struct hp_merge_target {
   bool is_known; /* rules read such tags, and the element is open */
   uint32_t of_type;
-  hp_bytes frame;      /* the parent's frame before the element */
-  hp_bytes attributes; /* hp_kept_attribute items: only names in selectors */
+  hp_bytes frame;                         /* the parent's frame before the element */
+  HP_ARRAY(hp_kept_attribute) attributes; /* only names in selectors */
   hp_bytes values;
   hp_bytes matched; /* a bit for each rule that has run for the element */
 } hp_merge_target;
