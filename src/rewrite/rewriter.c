@@ -14,7 +14,7 @@
 
 static const char NO_STREAM[] = "hpar_rewriter_begin was not called, or failed";
 
-enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20, FIRST_BYTES = 16 };
+enum { DEFAULT_MAX_TEXT = 64 << 10, DEFAULT_MAX_TOKEN = 1 << 20 };
 
 /*** callbacks whose answer comes later ***/
 
@@ -344,8 +344,6 @@ static void begin_fragment(hpar_rewriter *r, const char *fragment) {
 static hpar_status open_stream(void *argument) {
   hpar_rewriter *r = argument;
   hp_outline_events events = {hp_rewriter_inserted, hp_rewriter_popped, hp_rewriter_freed, hp_rewriter_merged, r};
-  hp_bytes_extend(&r->window.held, FIRST_BYTES, &r->unwind); /* for a byte order mark */
-  r->window.held.length = 0;
   hp_names_open(&r->names, &r->rules->document->atoms, &r->unwind);
   hp_outline_open(&r->outline, &events, !r->options.no_scripting, &r->unwind);
   hp_matching_open(&r->matching, r->rules, &r->outline, &r->unwind);
@@ -473,26 +471,17 @@ static hpar_status feed_any(hpar_rewriter *r, const char *bytes, size_t length, 
   return hp_window_feed(r, bytes, length);
 }
 
-/* Feeds the beginning of the input, until the byte order mark is known. The space for its bytes is
- * there. */
+/* Feeds the beginning of the input, until the byte order mark is known. */
 static hpar_status feed_first(hpar_rewriter *r, const char *bytes, size_t length, bool last) {
-  enum { MAX_MARK = 3 };
   hpar_status status = HPAR_OK;
-  char first[MAX_MARK];
-  if (!r->window.held.length && sniff(r, bytes, length, last, &status))
+  hp_window *w = &r->window;
+  if (!w->first_count && sniff(r, bytes, length, last, &status))
     return status ? status : feed_any(r, bytes, length, false);
-  size_t part = MAX_MARK - r->window.held.length, count = r->window.held.length;
-  if (part > length) part = length;
-  memcpy(first, r->window.held.data, count);
-  if (part) memcpy(first + count, bytes, part);
-  count += part;
-  if (!sniff(r, first, count, last, &status)) {
-    memcpy(r->window.held.data, first, count);
-    r->window.held.length = (uint32_t)count;
-    return HPAR_OK;
-  }
-  r->window.held.length = 0;
-  if (!status) status = feed_any(r, first, count, false);
+  const size_t room = sizeof w->first - w->first_count, part = length < room ? length : room;
+  if (part) memcpy(w->first + w->first_count, bytes, part);
+  w->first_count = (uint8_t)(w->first_count + part);
+  if (!sniff(r, w->first, w->first_count, last, &status)) return HPAR_OK;
+  if (!status) status = feed_any(r, w->first, w->first_count, false);
   return !status && part < length ? feed_any(r, bytes + part, length - part, false) : status;
 }
 

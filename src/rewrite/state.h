@@ -358,6 +358,8 @@ typedef struct hp_window {
   size_t feed_left;
   /* the loop stops after the token that ends here or later; NULL: none */
   const char *limit;
+  char first[3]; /* `first_count` bytes that may be a part of a byte order mark */
+  uint8_t first_count;
   uint8_t mark_bytes;   /* of a byte order mark, which is no text */
   bool keeps_tags;      /* the window has each tag up to its end */
   bool after_less_than; /* the byte before the window is "<" */

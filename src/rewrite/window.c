@@ -112,20 +112,6 @@ static void note_held(hpar_rewriter *r) {
   if (r->window.held.length > r->stats.held_bytes) r->stats.held_bytes = r->window.held.length;
 }
 
-/* Appends bytes to those that are held. The array has at most 1/16 more than it needs. */
-static void hold(hpar_rewriter *r, const char *bytes, size_t length) {
-  hp_bytes *held = &r->window.held;
-  size_t need = held->length + length;
-  if (need > held->capacity) {
-    need += need / SPARE;
-    char *grown = need > UINT32_MAX ? NULL : hp_reallocate(held->data, need);
-    if (!grown) hp_unwind_now(&r->unwind, HPAR_ERROR_MEMORY);
-    held->data = grown;
-    held->capacity = (uint32_t)need;
-  }
-  hp_bytes_append(held, bytes, length, &r->unwind);
-}
-
 /* Scans the held bytes together with as few new bytes as possible. Returns when the window needs
  * no held byte, or all bytes are held. */
 static void scan_held(hpar_rewriter *r) {
@@ -133,7 +119,7 @@ static void scan_held(hpar_rewriter *r) {
     size_t old = r->window.held.length, part = old / SPARE < SMALL_PART ? SMALL_PART : old / SPARE;
     if (part > r->window.feed_left) part = r->window.feed_left;
     uint64_t position = r->window.received - r->window.feed_left - old;
-    hold(r, r->window.feed, part);
+    hp_bytes_append(&r->window.held, r->window.feed, part, &r->unwind);
     r->window.feed += part;
     r->window.feed_left -= part;
     show_held(r, position);
@@ -163,7 +149,7 @@ static hpar_status run_feed(void *argument) {
     r->window.feed_left = 0;
     size_t kept = (size_t)(hp_window_scan(r, bytes, length, position, true) - position);
     if (r->progress.phase == HP_PHASE_RUNS) {
-      hold(r, bytes + kept, length - kept);
+      hp_bytes_append(&r->window.held, bytes + kept, length - kept, &r->unwind);
       show_held(r, position + kept);
       note_held(r);
     } else {
