@@ -175,7 +175,7 @@ static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
 static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
     const hp_piece *piece = &log->pieces.items[i];
-    hp_sink_put(&r->sink, piece->input ? piece->input : log->block + piece->offset, piece->length);
+    hp_sink_put(&r->sink, piece->input ? piece->input : log->block.items + piece->offset, piece->length);
   }
 }
 

@@ -170,8 +170,8 @@ static bool find_counter(const hpar_selectors *set, hp_unknown_counter *counter)
 /* Writes up to `most` predictions of the outer bits. The heir bits of the first one are those of
  * the merger's current node, and the others have the alternatives that differ from it. Returns
  * their number. */
-static uint32_t predict_bits(const hpar_rewriter *r, const hp_rewrite_chunk *chunk, const hp_bits *after_heir,
-                             uint32_t most, hp_bits *bits) {
+static uint32_t predict_bits(const hpar_rewriter *r, const hp_bits *after_heir, uint32_t most, hp_bits *bits) {
+  const hp_rewrite_chunk *chunk = r->parallel.speculation->chunk;
   const uint32_t words = r->matching.matcher.words;
   const size_t bytes = words * sizeof *bits;
   const hp_bits *alternatives = chunk->sets.prediction + 4 * (size_t)words;
@@ -193,7 +193,7 @@ static uint32_t predict_bits(const hpar_rewriter *r, const hp_rewrite_chunk *chu
   return versions;
 }
 
-void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chunk, hp_bits *bits) {
+void hp_speculation_open_versions(hpar_rewriter *r, hp_bits *bits) {
   enum { MOST_WORDS = 4 };
   hp_speculation *p = r->parallel.speculation;
   const size_t words = r->matching.matcher.words;
@@ -207,7 +207,7 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   p->frame.next = p->frame.later + 2 * HP_MAX_VERSIONS * words;
   hp_bits *own_later = p->frame.next + 2 * HP_MAX_VERSIONS * words;
   hp_matching_find_successors(&r->matching, near, heir, next);
-  memcpy(p->frame.learned_near, chunk->sets.prediction + 2 * words, 2 * words * sizeof *bits);
+  memcpy(p->frame.learned_near, p->chunk->sets.prediction + 2 * words, 2 * words * sizeof *bits);
   bool counts = find_resolvable(r, resolvable, counting, uncounted), has_versions = edit_only_attributes(r->rules);
   hp_unknown_counter counter = {0};
   bool knows_counts = has_versions && p->uncounted && find_counter(hp_matcher_set(&r->matching.matcher), &counter);
@@ -219,7 +219,7 @@ void hp_speculation_open_versions(hpar_rewriter *r, const hp_rewrite_chunk *chun
   const uint32_t period = knows_counts ? counter.period : 1;
   /* Versions multiply the time of large sets, which is mostly that of matching. */
   const uint32_t most = has_versions && words <= MOST_WORDS ? HP_MAX_VERSIONS / period : 1;
-  const uint32_t predictions = predict_bits(r, chunk, heir, most, p->frame.predicted);
+  const uint32_t predictions = predict_bits(r, heir, most, p->frame.predicted);
   p->versions = period * predictions;
   for (uint32_t v = 0; v < p->versions; v++)
     memcpy(p->frame.later + 2 * v * words, p->frame.predicted + 2 * (v / period) * words, 2 * words * sizeof *bits);
@@ -424,7 +424,7 @@ void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
     const hp_bits bit = (hp_bits)1 << (index % HP_BITS);
     const bool local = keeps_local && is_local(r, index);
     hp_bits *word = &p->scopes[index / HP_BITS];
-    if (closes) *word = (*word & ~bit) | (p->later_scopes[index / HP_BITS] & bit);
+    if (closes) *word = (*word & ~bit) | (p->chunk->sets.scopes[index / HP_BITS] & bit);
     if (local) *word |= bit;
   }
 }

@@ -19,9 +19,9 @@ static void clear_log(hp_rewrite_log *log) {
   for (uint32_t i = 0; i < log->records.count; i++) hp_ending_close(&log->records.items[i].ending);
 #define CLEAR(name) log->name.count = 0;
   HP_LOGGED_ARRAYS(CLEAR)
+  HP_OTHER_ARRAYS(CLEAR)
 #undef CLEAR
-  log->segments.count = log->bits.count = log->note_scopes.count = log->name_bytes.length = 0;
-  log->block_length = 0;
+  log->name_bytes.length = 0;
   hp_outline_log_clear(&log->outline);
 }
 
@@ -30,28 +30,10 @@ void hp_rewrite_log_free(hp_rewrite_log *log) {
   hp_outline_log_free(&log->outline);
 #define FREE(name) hp_free(log->name.items);
   HP_LOGGED_ARRAYS(FREE)
+  HP_OTHER_ARRAYS(FREE)
 #undef FREE
-  hp_free(log->segments.items);
-  hp_free(log->names.items);
   hp_bytes_free(&log->name_bytes);
-  hp_free(log->bits.items);
-  hp_free(log->note_scopes.items);
-  hp_free(log->block);
   *log = (hp_rewrite_log){.versions = 0};
-}
-
-static char *extend_block(hp_rewrite_log *log, size_t length) {
-  size_t need = log->block_length + length;
-  if (need > log->block_capacity) {
-    size_t capacity = need + need / 2 + 4096;
-    char *block = hp_reallocate(log->block, capacity);
-    if (!block) return NULL;
-    log->block = block;
-    log->block_capacity = capacity;
-  }
-  char *at = log->block + log->block_length;
-  log->block_length += length;
-  return at;
 }
 
 /* Takes output. Long parts of the input stay where they are. */
@@ -63,16 +45,18 @@ static hpar_status take_output(const char *bytes, size_t length, void *context) 
   bool is_input = length > MAX_COPIED && bytes >= r->scanner.begin && bytes < r->scanner.end;
   hp_piece *last = log->pieces.count > p->joined_piece ? &log->pieces.items[log->pieces.count - 1] : NULL;
   if (!is_input) {
-    char *to = extend_block(log, length);
-    if (!to) return HPAR_ERROR_MEMORY;
-    memcpy(to, bytes, length);
+    const size_t need = log->block.count + length;
+    if (need > log->block.capacity && !hp_reserve(&log->block.items, &log->block.capacity, need, 1))
+      return HPAR_ERROR_MEMORY;
+    memcpy(log->block.items + log->block.count, bytes, length);
+    log->block.count += (uint32_t)length;
     if (last && !last->input) {
       last->length += length;
       return HPAR_OK;
     }
   }
   *hp_push(&log->pieces, &r->unwind) =
-      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->block_length - length, length};
+      is_input ? (hp_piece){bytes, 0, length} : (hp_piece){NULL, log->block.count - length, length};
   return HPAR_OK;
 }
 
@@ -362,7 +346,7 @@ static uint64_t position_of(const hpar_rewriter *r) { return hp_scanner_position
 static bool pays_off(hp_speculation *p) {
   enum { CHECKED = 64, MIN_BYTES = 256 };
   const hp_rewrite_log *log = p->log;
-  if (p->checkpoint_bytes < MIN_BYTES || log->segments.count < p->checked_segments + CHECKED) return true;
+  if (p->input->checkpoint_bytes < MIN_BYTES || log->segments.count < p->checked_segments + CHECKED) return true;
   const hp_rewrite_segment *first = &log->segments.items[p->checked_segments];
   p->checked_segments = log->segments.count;
   return log->segments.items[log->segments.count - 1].end - first->start >= CHECKED * MIN_BYTES;
@@ -468,7 +452,7 @@ static bool may_match_any(hpar_rewriter *r, const hp_bits *set) {
 bool hp_speculation_may_run(hpar_rewriter *r, uint32_t index) {
   hp_speculation *p = r->parallel.speculation;
   const hp_rule *rule = &r->rules->rules[index];
-  if (hp_rule_needs_merger(rule, p->min_limit)) {
+  if (hp_rule_needs_merger(rule, p->input->min_limit)) {
     hp_speculation_give_up(r);
     return false;
   }
@@ -562,8 +546,8 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
   if (at >= p->limit && is_boundary) return false;
   if (atomic_load_explicit(p->passed, memory_order_relaxed) >= p->limit) return false;
   if (b->stack.depth) return true;
-  bool ends = is_boundary && at - p->now.start >= p->checkpoint_bytes && !b->formatting.count && !b->templates.count &&
-              !(r->text.is_open && r->running.texts);
+  bool ends = is_boundary && at - p->now.start >= p->input->checkpoint_bytes && !b->formatting.count &&
+              !b->templates.count && !(r->text.is_open && r->running.texts);
   if (ends) {
     p->frame.knows_next = r->rules->needs_frames && !r->rules->skips_tags;
     if (p->frame.knows_next) hp_matching_outer_bits(&r->matching, b->stack.entries[0].node, p->frame.next);
@@ -577,8 +561,9 @@ bool hp_speculation_goes_on_outside(hpar_rewriter *r) {
 /*** its life ***/
 
 /* Returns the first token of the chunk, as predicted; NULL: there is none. */
-static const char *find_start(const hp_speculation_input *input, const hp_rewrite_chunk *chunk, hpar_rewriter *r,
-                              hp_start_state *state) {
+static const char *find_start(hpar_rewriter *r, hp_start_state *state) {
+  const hp_speculation_input *input = r->parallel.speculation->input;
+  const hp_rewrite_chunk *chunk = r->parallel.speculation->chunk;
   const char *cut = input->window + chunk->cut, *end = input->window + chunk->limit;
   /* More text makes few predictions better, and its search can take longer than the chunk. */
   enum { BEFORE = 256 << 10, AFTER = 64 << 10 };
@@ -605,15 +590,9 @@ static const char *find_start(const hp_speculation_input *input, const hp_rewrit
   return cut;
 }
 
-typedef struct chunk_run {
-  hpar_rewriter *worker;
-  const hp_speculation_input *input;
-  hp_rewrite_chunk *chunk;
-} chunk_run;
-
 /* Finds the instructions that accept for rules of the merger. Complete rules accept
  * nothing. */
-static void open_deferring(hpar_rewriter *r, const hp_bits *retired, hp_bits *deferring) {
+static void open_deferring(hpar_rewriter *r, hp_bits *deferring) {
   hp_speculation *p = r->parallel.speculation;
   const hpar_rules *rules = r->rules;
   const hpar_selectors *set = hp_matcher_set(&r->matching.matcher);
@@ -623,48 +602,46 @@ static void open_deferring(hpar_rewriter *r, const hp_bits *retired, hp_bits *de
     uint32_t selector = set->instructions[i].selector;
     if (selector == HP_SELECT_NONE) continue;
     uint32_t rule = rules->of_selector[selector];
-    if (hp_bit_is_set(retired, rule)) {
+    if (hp_bit_is_set(p->chunk->sets.retired, rule)) {
       accepts[i / HP_BITS] &= ~((hp_bits)1 << (i % HP_BITS));
       continue;
     }
-    if (!hp_rule_needs_merger(&rules->rules[rule], p->min_limit)) continue;
+    if (!hp_rule_needs_merger(&rules->rules[rule], p->input->min_limit)) continue;
     hp_set_bit(p->deferring = deferring, i);
   }
 }
 
 /* Opens the sets of the chunk in the worker's memory. */
-static void open_sets(hpar_rewriter *r, const hp_rewrite_chunk *chunk) {
+static void open_sets(hpar_rewriter *r) {
   hp_speculation *p = r->parallel.speculation;
   const size_t words = r->matching.matcher.words, scope_words = hp_scope_words(r->rules);
   const size_t version_words = r->rules->needs_frames ? HP_VERSION_SETS * words : 0;
   hp_grow(&p->memory, &p->capacity, words + scope_words + version_words, &r->unwind);
   p->scopes = p->memory + words;
-  p->later_scopes = chunk->sets.scopes;
-  memcpy(p->scopes, p->later_scopes, scope_words * sizeof *p->scopes);
-  if (version_words) hp_speculation_open_versions(r, chunk, p->scopes + scope_words);
-  open_deferring(r, chunk->sets.retired, p->memory);
+  memcpy(p->scopes, p->chunk->sets.scopes, scope_words * sizeof *p->scopes);
+  if (version_words) hp_speculation_open_versions(r, p->scopes + scope_words);
+  open_deferring(r, p->memory);
 }
 
 static hpar_status run_chunk(void *argument) {
-  const chunk_run *run = argument;
-  hpar_rewriter *r = run->worker;
+  hpar_rewriter *r = argument;
   hp_speculation *p = r->parallel.speculation;
+  const hp_speculation_input *input = p->input;
   hp_scanner *s = &r->scanner;
   hp_start_state state = {
       .content = HP_TEXT_STATE_DATA, .ns = HPAR_NAMESPACE_HTML, .outer_ns = HPAR_NAMESPACE_HTML, .mode = HP_IN_BODY};
-  p->min_limit = run->input->min_limit;
-  open_sets(r, run->chunk);
+  open_sets(r);
   p->may_defer = p->deferring || p->uncounted || !r->encoding.is_certain;
-  s->begin = run->input->window;
-  s->position = run->input->position;
+  s->begin = input->window;
+  s->position = input->position;
   /* A token that ends long after the chunk is the merger's. */
   enum { MAX_REACH = 64 << 10 };
-  size_t left = run->input->length - run->chunk->limit;
-  r->window.limit = s->begin + run->chunk->limit;
+  size_t left = input->length - p->chunk->limit;
+  r->window.limit = s->begin + p->chunk->limit;
   s->end = r->window.limit + (left < MAX_REACH ? left : MAX_REACH);
-  s->at = find_start(run->input, run->chunk, r, &state);
+  s->at = find_start(r, &state);
   if (!s->at || !skip_raw_text(r)) return HPAR_OK;
-  if (r->rules->edits_texts && s->at == s->begin + run->chunk->cut) skip_text(r);
+  if (r->rules->edits_texts && s->at == s->begin + p->chunk->cut) skip_text(r);
   if (s->at >= r->window.limit) return HPAR_OK;
   p->outer.outer_ns = state.outer_ns;
   begin_segment(r, position_of(r), state.mode, state.ns);
@@ -677,15 +654,15 @@ static hpar_status run_chunk(void *argument) {
 }
 
 void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_speculation_input *input,
-                              uint32_t checkpoint_bytes, const _Atomic uint64_t *passed, hp_rewrite_chunk *chunk) {
+                              hp_rewrite_chunk *chunk) {
   hp_rewrite_log *log = &chunk->log;
-  chunk_run run = {r, input, chunk};
   clear_log(log);
   log->page = chunk->assumed.page;
-  *p = (hp_speculation){.log = log,
+  *p = (hp_speculation){.input = input,
+                        .chunk = chunk,
+                        .log = log,
                         .limit = input->position + chunk->limit,
-                        .checkpoint_bytes = checkpoint_bytes,
-                        .passed = passed,
+                        .passed = input->passed,
                         .memory = p->memory,
                         .capacity = p->capacity};
   hp_outer_trust(&p->outer, 1u << HP_ASSUME_FORMATTING_CLEAN);
@@ -698,7 +675,7 @@ void hp_speculation_run_chunk(hpar_rewriter *r, hp_speculation *p, const hp_spec
   hp_urls_assume(r, input->merger, log->page.base);
   hp_outer_open(&p->outer, &r->outline.builder);
   hp_outline_speculate(&r->outline);
-  hp_try(&r->unwind, run_chunk, &run);
+  hp_try(&r->unwind, run_chunk, r);
   r->parallel.speculation = NULL;
   r->progress.phase = HP_PHASE_NONE;
 }

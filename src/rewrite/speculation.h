@@ -86,9 +86,10 @@ typedef struct hp_rule_use {
   uint64_t matches;
 } hp_rule_use;
 
-/* The arrays of the log of which each segment has a range. */
+/* The arrays of the log of which each segment has a range, and the others. */
 #define HP_LOGGED_ARRAYS(ARRAY) \
   ARRAY(types) ARRAY(records) ARRAY(pieces) ARRAY(conditions) ARRAY(found) ARRAY(uses) ARRAY(notes)
+#define HP_OTHER_ARRAYS(ARRAY) ARRAY(segments) ARRAY(names) ARRAY(bits) ARRAY(block) ARRAY(note_scopes)
 
 typedef struct hp_rewrite_range {
   uint32_t first, end;
@@ -144,9 +145,8 @@ typedef struct hp_rewrite_log {
   HP_ARRAY(hp_end_record) records;
   HP_ARRAY(hp_rewrite_condition) conditions; /* in ascending order */
   HP_ARRAY(hp_piece) pieces;                 /* the output of all segments */
-  char *block;                               /* of pieces that are no input */
-  size_t block_length, block_capacity;
-  HP_ARRAY(hp_reported_match) found; /* in document order */
+  HP_ARRAY(char) block;                      /* of pieces that are no input */
+  HP_ARRAY(hp_reported_match) found;         /* in document order */
   HP_ARRAY(hp_rule_use) uses;
   HP_ARRAY(hp_rewrite_note) notes; /* in document order */
   HP_ARRAY(uint32_t) note_scopes;
@@ -168,12 +168,12 @@ typedef struct hp_predicted_frame {
 
 typedef struct hp_speculation {
   hp_outer_context outer;
-  hp_rewrite_log *log;
+  const struct hp_speculation_input *input;
+  const struct hp_rewrite_chunk *chunk;
+  hp_rewrite_log *log; /* of the chunk */
   hp_rewrite_segment now;
-  uint64_t limit; /* the end of the chunk */
-  /* The least distance of two ends of segments without a deferred token. */
-  uint32_t checkpoint_bytes;
-  const _Atomic uint64_t *passed; /* results before this position are useless */
+  uint64_t limit;                 /* the end of the chunk */
+  const _Atomic uint64_t *passed; /* that of the input */
   uint32_t joined_piece;          /* the first piece that more output may extend */
   bool seeks;                     /* the next segment begins after this token */
   bool has_ended;
@@ -182,13 +182,11 @@ typedef struct hp_speculation {
   hp_predicted_frame frame;
   uint32_t versions; /* hypotheses about the outer frame */
   hp_candidate_log candidate_logs[HP_MAX_VERSIONS];
-  uint64_t min_limit;          /* see hp_rule_needs_merger */
-  hp_bits *uncounted;          /* instructions that need numbers of children, and are no conditions */
-  hp_bits *deferring;          /* instructions that accept for rules of the merger; NULL: none */
-  uint32_t checked_segments;   /* of the log, for pays_off */
-  hp_bits *scopes;             /* see hp_rewrite_segment; the prediction for the next segment */
-  const hp_bits *later_scopes; /* those of a chunk's prediction */
-  hp_bits *memory;             /* of all sets here */
+  hp_bits *uncounted;        /* instructions that need numbers of children, and are no conditions */
+  hp_bits *deferring;        /* instructions that accept for rules of the merger; NULL: none */
+  uint32_t checked_segments; /* of the log, for pays_off */
+  hp_bits *scopes;           /* see hp_rewrite_segment; the prediction for the next segment */
+  hp_bits *memory;           /* of all sets here */
   uint32_t capacity;
 } hp_speculation;
 
@@ -200,6 +198,9 @@ typedef struct hp_speculation_input {
   uint64_t position;
   struct hp_prescan *prescan; /* of the window; NULL: none */
   uint64_t min_limit;         /* see hp_rule_needs_merger */
+  /* The least distance of two ends of segments without a deferred token. */
+  uint32_t checkpoint_bytes;
+  const _Atomic uint64_t *passed; /* results before this position are useless */
 } hp_speculation_input;
 
 /* What a worker assumes about the state of the merger. */
@@ -277,7 +278,7 @@ void hp_rewriter_guess_heir(const hpar_rewriter *merger, const hp_bits *after_he
 /* The number of sets that the versions of a chunk need. */
 enum { HP_VERSION_SETS = 12 + 7 * HP_MAX_VERSIONS };
 /* Prepares the versions of a chunk. Their sets begin at `bits`. */
-void hp_speculation_open_versions(hpar_rewriter *worker, const hp_rewrite_chunk *chunk, hp_bits *bits);
+void hp_speculation_open_versions(hpar_rewriter *worker, hp_bits *bits);
 
 /*** speculation.c: calls from the loop, where hp_speculates is true ***/
 
@@ -341,7 +342,7 @@ static inline bool hp_speculation_goes_on(hpar_rewriter *r) {
 /* Rewrites the chunk into its log. `worker` is a rewriter of its own. A failure shortens the log.
  */
 void hp_speculation_run_chunk(hpar_rewriter *worker, hp_speculation *speculation, const hp_speculation_input *input,
-                              uint32_t checkpoint_bytes, const _Atomic uint64_t *passed, hp_rewrite_chunk *chunk);
+                              hp_rewrite_chunk *chunk);
 
 /*** adoption.c ***/
 

@@ -9,6 +9,9 @@
 #include <sched.h>
 #include <string.h>
 
+/* The number of sets in a prediction; slots for each thread. */
+enum { PREDICTION = 4 + HP_MAX_ALTERNATIVES, SLOTS = 4 };
+
 /*** memory ***/
 
 hp_rewrite_team *hp_rewrite_team_of(hpar_rewriter *r) {
@@ -52,7 +55,7 @@ static bool make_workers(hp_rewrite_team *t, unsigned threads) {
 }
 
 static bool make_slots(hp_rewrite_team *t) {
-  const uint32_t count = HP_REWRITE_SLOTS * t->threads;
+  const uint32_t count = SLOTS * t->threads;
   if (count <= t->slot_count) return true;
   hp_rewrite_slot *slots = hp_reallocate(t->slots, count * sizeof *slots);
   if (!slots) return false;
@@ -67,7 +70,7 @@ static bool make_sets(hp_rewrite_team *t, const hpar_rules *rules) {
   enum { LINE = HP_CACHE_LINE / sizeof(hp_bits), LEARNED = 13 };
   const size_t rule_words = (rules->count + HP_BITS - 1) / HP_BITS;
   t->scope_words = hp_scope_words(rules);
-  t->assumed_words = (uint32_t)rule_words + t->scope_words + HP_REWRITE_PREDICTION * t->words;
+  t->assumed_words = (uint32_t)rule_words + t->scope_words + PREDICTION * t->words;
   const size_t distance = t->assumed_words + LINE, learned = LEARNED * (size_t)t->words + t->scope_words;
   if (!hp_reserve(&t->sets, &t->set_capacity, (t->slot_count + 1) * distance + learned, sizeof *t->sets)) return false;
   hp_bits *at = t->sets;
@@ -88,14 +91,13 @@ static bool divide_window(hp_rewrite_team *t, const hpar_rewriter *r) {
   const hp_scanner *s = &r->scanner;
   const hp_rewrite_division *division = &t->division;
   hp_window_chunks *c = &t->chunks;
-  c->window = s->begin;
   c->length = (size_t)(s->end - s->begin);
   c->first = hp_rewrite_offset(r);
   c->cuts = division->cuts;
   c->cut_count = division->cut_count;
   c->size = division->chunk_size || !division->is_inline ? division->chunk_size : INLINE_CHUNK;
   c->threads = t->active;
-  c->most = HP_REWRITE_SLOTS * t->active;
+  c->most = SLOTS * t->active;
   return hp_chunks_begin(c);
 }
 
@@ -136,15 +138,19 @@ bool hp_rewrite_team_prepare(hpar_rewriter *r) {
 }
 
 void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
-  enum { MIN_LIMIT = 4096 };
+  enum { MIN_LIMIT = 4096, CHECKPOINT = 16 << 10 };
   const hp_scanner *s = &r->scanner;
+  const hp_rewrite_division *division = &t->division;
   t->merger = r;
-  t->input = (hp_speculation_input){.merger = r,
-                                    .window = s->begin,
-                                    .length = (size_t)(s->end - s->begin),
-                                    .position = s->position,
-                                    .prescan = &t->prescan,
-                                    .min_limit = t->division.min_limit ? t->division.min_limit : MIN_LIMIT};
+  t->input =
+      (hp_speculation_input){.merger = r,
+                             .window = s->begin,
+                             .length = (size_t)(s->end - s->begin),
+                             .position = s->position,
+                             .prescan = &t->prescan,
+                             .min_limit = division->min_limit ? division->min_limit : MIN_LIMIT,
+                             .checkpoint_bytes = division->checkpoint_bytes ? division->checkpoint_bytes : CHECKPOINT,
+                             .passed = &t->published.passed};
   hp_prescan_begin(&t->prescan);
   if (t->words) r->matching.matcher.log = &t->learning.log;
   for (uint32_t i = 0; i < t->slot_count; i++) hp_unit_free(&t->slots[i].state);
@@ -175,7 +181,7 @@ uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *t) { return t->input.
 
 /* Returns a slot that no chunk uses, and reserves it. */
 static hp_rewrite_slot *find_slot(hp_rewrite_team *t) {
-  for (uint32_t i = 0; i < HP_REWRITE_SLOTS * t->active; i++)
+  for (uint32_t i = 0; i < SLOTS * t->active; i++)
     if (hp_unit_claim(&t->slots[i].state)) return &t->slots[i];
   return NULL;
 }
@@ -202,9 +208,8 @@ void hp_rewrite_team_run_chunk(hp_rewrite_team *t, unsigned thread, const hp_win
   chunk->assumed = t->published.assumed;
   memcpy(chunk->sets.retired, t->published.sets.retired, t->assumed_words * sizeof(hp_bits));
   pthread_mutex_unlock(&t->chunks.lock);
-  uint32_t checkpoint = t->division.checkpoint_bytes ? t->division.checkpoint_bytes : HP_REWRITE_CHECKPOINT;
   uint64_t begin = thread ? 0 : hp_now(), event = hp_rewrite_team_event_time(t);
-  hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, checkpoint, &t->published.passed, chunk);
+  hp_speculation_run_chunk(w->rewriter, &w->speculation, &t->input, chunk);
   if (!thread) t->counters.worker_ns += hp_now() - begin;
   hp_rewrite_team_note(t, HP_EVENT_PARSE, thread, claimed->number, event, chunk->cut, chunk->limit);
   if (!hp_unit_publish(&s->state)) hp_unit_free(&s->state);

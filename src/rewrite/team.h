@@ -44,7 +44,6 @@ typedef struct hp_window_chunks {
   pthread_mutex_t lock;
   bool has_lock;
   /*** of the window; they do not change ***/
-  const char *window;
   size_t length;
   const size_t *cuts; /* given offsets of the chunks after the first one; NULL: none */
   size_t cut_count;
@@ -89,9 +88,6 @@ void hp_chunks_close(hp_window_chunks *chunks);
 uint32_t hp_chunks_number(hp_window_chunks *chunks);
 
 /*** team.c ***/
-
-/* The number of sets in a prediction; slots for each thread; bytes. */
-enum { HP_REWRITE_PREDICTION = 4 + HP_MAX_ALTERNATIVES, HP_REWRITE_SLOTS = 4, HP_REWRITE_CHECKPOINT = 16 << 10 };
 
 /* A chunk in flight, and the results of its worker. */
 typedef struct hp_rewrite_slot {
