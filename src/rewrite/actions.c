@@ -119,11 +119,10 @@ static hp_attribute_edit *find_edit(const hp_element *e, const char *name, size_
 
 hpar_string hp_element_tag_value(const hp_element *e, hpar_string name) {
   const hp_spans *spans = spans_of(e);
-  const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length, &e->rewriter->scratch) : NULL;
-  reading got = {.rewriter = e->rewriter, .span = span};
+  hp_scratch *scratch = &e->rewriter->scratch;
+  const hp_span *span = spans ? hp_spans_find(spans, name.bytes, name.length, scratch) : NULL;
   if (!span) return (hpar_string){NULL, 0};
-  read_span(&got);
-  return string_of(got.value);
+  return string_of(hp_span_value(spans, span, e->rewriter->encoding.used, scratch));
 }
 
 hpar_string hp_element_value(const hp_element *e, hpar_string name) {

@@ -166,12 +166,6 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
   }
 }
 
-/* Moves the records of the segment to the merger. */
-static void adopt_records(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg) {
-  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.end; i++)
-    hp_end_records_adopt(&r->ends, &log->records.items[i], &r->unwind);
-}
-
 static void put_pieces(hpar_rewriter *r, const hp_rewrite_log *log, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
     const hp_piece *piece = &log->pieces.items[i];
@@ -263,13 +257,6 @@ static void adopt_output(hpar_rewriter *r, const hp_rewrite_log *log, const hp_r
   if (!is_muted) r->edits.copied = seg->last.mute_depth ? UINT64_MAX : seg->copied;
 }
 
-static void adopt_text(hpar_rewriter *r, const hp_rewrite_segment *seg) {
-  const bool is_escaped = r->text.is_escaped;
-  r->text = seg->text;
-  r->text.content = HP_TEXT_STATE_DATA;
-  r->text.is_escaped = is_escaped;
-}
-
 /* Requires: the assumptions hold, and the version has the true outer frame. */
 static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_segment *seg, uint32_t version) {
   hp_builder *b = &r->outline.builder;
@@ -277,7 +264,8 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   const uint32_t depth = open_count(b);
   hp_ref outer = b->stack.top->node;
   hp_rewriter_flush(r, seg->start);
-  adopt_records(r, log, seg);
+  for (uint32_t i = seg->logged.records.first; i < seg->logged.records.end; i++)
+    hp_end_records_adopt(&r->ends, &log->records.items[i], &r->unwind);
   map_entries(r, log, seg, version);
   hp_outline_adopt(&r->outline, &log->outline, &seg->state);
   adopt_output(r, log, seg, outer, version, depth);
@@ -286,7 +274,10 @@ static void adopt_segment(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrit
   for (uint32_t i = seg->logged.uses.first; i < seg->logged.uses.end; i++)
     r->running.states[log->uses.items[i].rule].matches += log->uses.items[i].matches;
   if (seg->assumed.tokens) b->flags.prepared = false;
-  adopt_text(r, seg);
+  const bool is_escaped = r->text.is_escaped;
+  r->text = seg->text;
+  r->text.content = HP_TEXT_STATE_DATA;
+  r->text.is_escaped = is_escaped;
   if (r->rules->unit_rule_count) hp_rewriter_adopt_scopes(r, log, seg);
   s->at = s->begin + (seg->end - s->position);
   hp_edits_mark(&r->edits, seg->copied);

@@ -38,21 +38,17 @@ static void write_result(const many_job *j, size_t index, const hpar_rewrite_pag
   hp_write_sized(&given->stats, &page->stats, known);
 }
 
-static void rewrite_page(const many_job *j, size_t index, hpar_rewriter *rewriter) {
+static void run_page(void *context, size_t index, unsigned thread, hp_unit_steps *steps) {
+  const many_job *j = context;
   hpar_rewrite_page page = page_at(j, index);
+  (void)steps;
   hpar_rewrite_options options = j->options;
   options.mode = HPAR_MODE_SEQUENTIAL;
   options.error = NULL; /* of the whole call: several threads are here */
   page.stats = (hpar_rewrite_stats){HPAR_REWRITE_STATS_INIT, .failed_at = UINT64_MAX};
-  page.status =
-      hpar_rewrite(rewriter, j->held[index], &options, page.bytes, page.length, &page.stats, page.write, page.context);
+  page.status = hpar_rewrite(j->rewriters[thread], j->held[index], &options, page.bytes, page.length, &page.stats,
+                             page.write, page.context);
   write_result(j, index, &page);
-}
-
-static void run_page(void *context, size_t index, unsigned thread, hp_unit_steps *steps) {
-  const many_job *j = context;
-  (void)steps;
-  rewrite_page(j, index, j->rewriters[thread]);
 }
 
 /* Reports a page in order. A thread that finds another one here leaves its page to that one. */
@@ -77,10 +73,6 @@ static void hold_rules(const many_job *j) {
     j->held[i] = page_at(j, i).rules;
     hp_begin_use(&j->held[i]->use);
   }
-}
-
-static void drop_rules(const many_job *j) {
-  for (size_t i = 0; i < j->count; i++) hp_rules_end_use(j->held[i]);
 }
 
 /* Checks the pages, and sets `error->item` to the first wrong one. */
@@ -117,7 +109,7 @@ static hpar_status rewrite_all(many_job *j) {
                                .consumers = threads};
     hp_unit_queue queue;
     hp_unit_queue_run(&queue, &plan, &crew, &executor, threads, false);
-    drop_rules(j);
+    for (size_t i = 0; i < j->count; i++) hp_rules_end_use(j->held[i]);
   }
   hp_crew_close(&crew);
   for (unsigned i = 0; i < threads; i++) hpar_rewriter_destroy(j->rewriters[i]);

@@ -25,6 +25,9 @@ uint32_t hp_matching_new_frame(hp_matching *s) {
 void hp_matching_reset_frames(hp_matching *s) {
   s->frames.count = s->frames.free = 0;
   memset(s->frames.known, 0, sizeof s->frames.known);
+  s->types.count = 1;
+  s->types.free = s->types.used = 0;
+  if (s->types.chain_count) memset(s->types.chains, 0, s->types.chain_count * sizeof *s->types.chains);
   for (uint32_t i = HP_ROOT_FRAME; i <= HP_EMPTY_FRAME; i++)
     memset(hp_frame_at(s, hp_matching_new_frame(s)), 0, s->frames.size);
   hp_frame_at(s, HP_ROOT_FRAME)->is_uniform = hp_frame_at(s, HP_EMPTY_FRAME)->is_uniform = true;
@@ -66,9 +69,7 @@ void hp_matching_open(hp_matching *s, const hpar_rules *rules, hp_outline *outli
   s->counter = (hp_unknown_counter){0};
   s->holding = 0;
   s->outer = 0;
-  s->types.count = 1;
-  s->types.free = 0;
-  s->types.used = s->types.chain_count = 0;
+  s->types.chain_count = 0;
   hp_matching_reset_frames(s);
 }
 
@@ -134,10 +135,6 @@ uint32_t hp_matching_type_count(const hp_matching *s, hp_ref node, uint64_t type
   const uint32_t frame = hp_frame_of(s, node);
   const uint32_t index = find_counter(s, *chain_of(s, frame, type), frame, type);
   return index ? s->types.counters[index].count : 0;
-}
-
-static uint32_t count_type(hp_matching *s, uint32_t frame, const hp_node *node) {
-  return ++*hp_matching_type_counter(s, frame, hp_matching_type_of(node->ns, node->name));
 }
 
 static void free_counters(hp_matching *s, uint32_t frame) {
@@ -373,7 +370,9 @@ bool hp_matching_insert(hp_matching *s, const hp_outline_insertion *insertion, c
   uint32_t parent = s->rules->needs_frames ? hp_frame_of(s, insertion->parent) : 0;
   const hp_node *node = hp_outline_node(s->outline, insertion->node);
   const hp_subject subject = {node, insertion->node, node->ns == HPAR_NAMESPACE_HTML, attributes};
-  uint32_t of_type = hp_matcher_set(&s->matcher)->counts_types ? count_type(s, parent, node) : 0;
+  const bool counts = hp_matcher_set(&s->matcher)->counts_types;
+  const uint64_t type = hp_matching_type_of(node->ns, node->name);
+  uint32_t of_type = counts ? ++*hp_matching_type_counter(s, parent, type) : 0;
   s->matcher.base = (const char *)s->outline->slots;
   if (s->matcher.log) reset_candidate_log(s, insertion->parent);
   bool accepts = is_step_uniform(s, parent) ? match_in(s, hp_frame_at(s, parent), &subject, of_type)

@@ -85,13 +85,6 @@ static uint32_t hash_name(const char *at, const char *end) {
   return (hash ^ hash >> 15) % (64 * 64);
 }
 
-/* Begins to read the tags at the beginning of the window. */
-static void open_filter(const hpar_rewriter *r, name_filter *filter) {
-  enum { SEARCHED = 16 << 10 };
-  const hp_scanner *s = &r->scanner;
-  *filter = (name_filter){.at = s->begin, .end = s->end - s->begin > SEARCHED ? s->begin + SEARCHED : s->end};
-}
-
 /* Returns true if a tag has a name with this hash. */
 static bool has_hash(name_filter *filter, uint32_t hash) {
   const uint64_t bit = (uint64_t)1 << (hash % 64);
@@ -115,11 +108,12 @@ static bool may_occur(const hpar_selectors *set, const hp_compound *compound, na
 }
 
 void hp_rewriter_guess_heir(const hpar_rewriter *r, const hp_bits *after_heir, hp_rewrite_lessons *lessons) {
+  enum { SEARCHED = 16 << 10 };
   const hpar_selectors *set = hp_matcher_set(&r->matching.matcher);
   const uint32_t words = r->matching.matcher.words;
+  const hp_scanner *s = &r->scanner;
   hp_bits *first = lessons->alternatives, *all = first + words;
-  name_filter filter;
-  open_filter(r, &filter);
+  name_filter filter = {.at = s->begin, .end = s->end - s->begin > SEARCHED ? s->begin + SEARCHED : s->end};
   lessons->count = lessons->total = 0;
   memset(first, 0, HP_MAX_ALTERNATIVES * words * sizeof *first);
   for (uint32_t i = 1; i < set->instructions_count; i++) {
@@ -265,13 +259,6 @@ void hp_matching_find_successors(const hp_matching *s, hp_bits *near, hp_bits *h
   find_successors(s, HP_COMBINATOR_DESCENDANT, heir);
 }
 
-/* Drops the counters of all frames. */
-static void reset_counters(hp_matching *s) {
-  s->types.count = 1;
-  s->types.free = s->types.used = 0;
-  if (s->types.chain_count) memset(s->types.chains, 0, s->types.chain_count * sizeof *s->types.chains);
-}
-
 void hp_matching_assume_counter(const hp_matching *s, hp_frame *frame, uint32_t version, bool adds) {
   const hp_unknown_counter *c = &s->counter;
   if (!c->period) return;
@@ -320,7 +307,6 @@ static void share_child(hp_matching *s, const hp_bits *bits) {
 
 void hp_matching_begin_segment(hp_matching *s, hp_ref outer, const hp_bits *bits) {
   hp_matching_reset_frames(s);
-  reset_counters(s);
   s->outer = outer;
   s->holding = 0;
   uint32_t frame;
@@ -402,12 +388,6 @@ uint32_t hp_matching_frame_with(hp_matching *s, const hp_bits *bits, bool *has_c
 
 /*** workers: the scopes of the outer context ***/
 
-/* Counts the rules with open scopes. Elements of earlier segments have none. */
-void hp_speculation_begin_scopes(hpar_rewriter *r) {
-  hp_running_rules_set_scopes(&r->running, r->rules, r->parallel.speculation->scopes);
-  hp_rewriter_set_captures(r);
-}
-
 /* Returns true if elements of the segment have the rule's scope. */
 static bool is_local(const hpar_rewriter *r, uint32_t rule) {
   return r->running.states[rule].open > hp_bit_is_set(r->parallel.speculation->scopes, rule);
@@ -427,13 +407,6 @@ void hp_speculation_predict_scopes(hpar_rewriter *r, const hp_token *token) {
     if (closes) *word = (*word & ~bit) | (p->chunk->sets.scopes[index / HP_BITS] & bit);
     if (local) *word |= bit;
   }
-}
-
-void hp_speculation_save_scopes(hpar_rewriter *r) {
-  hp_speculation *p = r->parallel.speculation;
-  const uint32_t words = hp_scope_words(r->rules);
-  p->now.scopes = p->log->bits.count;
-  if (words) memcpy(hp_speculation_add_bits(r, words), p->scopes, words * sizeof *p->scopes);
 }
 
 /*** workers: notes ***/

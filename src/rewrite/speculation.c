@@ -60,14 +60,14 @@ static hpar_status take_output(const char *bytes, size_t length, void *context) 
   return HPAR_OK;
 }
 
-void hp_speculation_apply_edits(hpar_rewriter *r, uint64_t position) {
+static void apply_edits(hpar_rewriter *r, uint64_t position) {
   hp_edits_apply(&r->edits, &r->sink, r->scanner.begin, r->scanner.position, position);
   hp_sink_flush(&r->sink);
 }
 
 hp_log_place hp_speculation_place_at(hpar_rewriter *r, uint64_t position) {
   const hp_rewrite_log *log = r->parallel.speculation->log;
-  hp_speculation_apply_edits(r, position);
+  apply_edits(r, position);
   return (hp_log_place){.piece = log->pieces.count,
                         .found = log->found.count,
                         .mute_depth = r->edits.mute_depth,
@@ -109,7 +109,7 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   }
   if (!has_tag) return;
   hp_grow(&log->conditions.items, &log->conditions.capacity, (size_t)log->conditions.count + 1, &r->unwind);
-  hp_speculation_apply_edits(r, r->token.start);
+  apply_edits(r, r->token.start);
   p->joined_piece = log->pieces.count;
   hp_rewrite_condition condition = {.instruction = !holding && m->log->reads_bit ? instruction : UINT32_MAX,
                                     .versions = holding,
@@ -123,7 +123,7 @@ void hp_speculation_write_conditionally(hpar_rewriter *r, const hp_outline_inser
   condition.found = log->found.count;
   if (!holding) hp_set_bit(m->matched, instruction);
   hp_rewriter_apply_rules(r, insertion, true);
-  hp_speculation_apply_edits(r, r->token.end);
+  apply_edits(r, r->token.end);
   p->joined_piece = log->pieces.count;
   condition.piece_count = log->pieces.count - condition.piece;
   condition.found_count = log->found.count - condition.found;
@@ -195,7 +195,10 @@ static void begin_segment(hpar_rewriter *r, uint64_t start, uint8_t mode, uint8_
   r->sink.length = 0;
   r->stats = (hpar_rewrite_stats){.failed_at = UINT64_MAX};
   r->text.is_open = false;
-  if (r->rules->unit_rule_count) hp_speculation_begin_scopes(r);
+  if (!r->rules->unit_rule_count) return;
+  /* Elements of earlier segments have no scopes. */
+  hp_running_rules_set_scopes(&r->running, r->rules, p->scopes);
+  hp_rewriter_set_captures(r);
 }
 
 static hp_saved_name save_name(hpar_rewriter *r, hp_atom atom) {
@@ -214,7 +217,8 @@ static void save_names(hpar_rewriter *r, uint32_t first) {
     log->names.items[i] = save_name(r, outline->entries[i].element.name);
 }
 
-hp_bits *hp_speculation_add_bits(hpar_rewriter *r, uint32_t count) {
+/* Appends space for bits to the log. */
+static hp_bits *add_bits(hpar_rewriter *r, uint32_t count) {
   hp_rewrite_log *log = r->parallel.speculation->log;
   hp_grow(&log->bits.items, &log->bits.capacity, (size_t)log->bits.count + count, &r->unwind);
   log->bits.count += count;
@@ -222,7 +226,7 @@ hp_bits *hp_speculation_add_bits(hpar_rewriter *r, uint32_t count) {
 }
 
 static void save_bits(hpar_rewriter *r, const hp_bits *bits, uint32_t count) {
-  memcpy(hp_speculation_add_bits(r, count), bits, count * sizeof *bits);
+  memcpy(add_bits(r, count), bits, count * sizeof *bits);
 }
 
 /* Saves the types of the children in a frame. */
@@ -273,7 +277,7 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
     if (counts)
       save_frame(r, frame);
     else
-      hp_matching_copy_bits(&r->matching, frame, hp_speculation_add_bits(r, 2 * r->matching.versions * words));
+      hp_matching_copy_bits(&r->matching, frame, add_bits(r, 2 * r->matching.versions * words));
   }
   for (uint32_t v = 0; v < p->versions; v++)
     if (p->candidate_logs[v].min_children > p->now.min_children)
@@ -301,9 +305,6 @@ static void save_records(hpar_rewriter *r, uint32_t first) {
   }
 }
 
-/* Returns true if the segment saves the merger nothing. */
-static bool is_empty(const hp_speculation *p) { return !p->outer.now.tokens && !p->now.split.name; }
-
 /* Ends the segment at `end`, before the deferred token; NULL: none. Appends the segment to the log,
  * unless it is unusable or empty. */
 static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
@@ -312,7 +313,8 @@ static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
   hp_rewrite_segment *now = &p->now;
   uint32_t first = p->log->outline.entry_count;
   uint32_t reopened = hp_questions_reopened(b, token);
-  bool fits = !hp_outer_is_poisoned(&p->outer) && !is_empty(p) && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;
+  const bool is_empty = !p->outer.now.tokens && !now->split.name; /* it saves the merger nothing */
+  bool fits = !hp_outer_is_poisoned(&p->outer) && !is_empty && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;
   if (fits && hp_outline_save(&r->outline, p->outer.base_mode, &p->log->outline, &now->state)) {
     now->assumed = p->outer.now;
     now->assumed.assumes.questions = hp_speculative_of(b)->assumed;
@@ -321,7 +323,8 @@ static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
     save_names(r, first);
     save_frames(r, first);
     save_records(r, first);
-    hp_speculation_save_scopes(r);
+    now->scopes = p->log->bits.count;
+    if (r->rules->unit_rule_count) save_bits(r, p->scopes, hp_scope_words(r->rules));
     now->copied = r->text.is_open && r->running.texts ? r->text.start : end;
     now->last = hp_speculation_place_at(r, now->copied);
     if (r->sink.status != HPAR_OK) hp_unwind_now(&r->unwind, r->sink.status);

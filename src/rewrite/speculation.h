@@ -241,11 +241,7 @@ void hp_rewrite_log_free(hp_rewrite_log *log);
 
 /*** speculation.c ***/
 
-/* Appends space for bits to the log. */
-hp_bits *hp_speculation_add_bits(hpar_rewriter *worker, uint32_t count);
-/* Moves the edits before `position` to the log. */
-void hp_speculation_apply_edits(hpar_rewriter *worker, uint64_t position);
-/* The same, and returns the place behind them. */
+/* Moves the edits before `position` to the log. Returns the place behind them. */
 hp_log_place hp_speculation_place_at(hpar_rewriter *worker, uint64_t position);
 
 /*** outer_state.c: scopes ***/
@@ -254,11 +250,8 @@ hp_log_place hp_speculation_place_at(hpar_rewriter *worker, uint64_t position);
 static inline uint32_t hp_scope_words(const hpar_rules *rules) {
   return rules->unit_rule_count ? (rules->count + HP_BITS - 1) / HP_BITS : 0;
 }
-/* Opens the predicted scopes of a segment. */
-void hp_speculation_begin_scopes(hpar_rewriter *worker);
 /* Predicts the scopes of the segment after the deferred token; NULL: none is deferred. */
 void hp_speculation_predict_scopes(hpar_rewriter *worker, const hp_token *token);
-void hp_speculation_save_scopes(hpar_rewriter *worker);
 /* Writes the rules whose scopes are open. */
 void hp_rewriter_write_scopes(const hpar_rewriter *merger, hp_bits *to);
 bool hp_rewriter_check_scopes(const hpar_rewriter *merger, const hp_rewrite_log *log, const hp_rewrite_segment *seg);

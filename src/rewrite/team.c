@@ -21,15 +21,13 @@ hp_rewrite_team *hp_rewrite_team_of(hpar_rewriter *r) {
   return t;
 }
 
-static void free_worker(hp_rewrite_worker *w) {
-  hpar_rewriter_destroy(w->rewriter);
-  hp_free(w->speculation.memory);
-}
-
 void hp_rewrite_team_destroy(hp_rewrite_team *t) {
   if (!t) return;
   hp_crew_close(&t->crew);
-  for (unsigned i = 0; i < t->threads; i++) free_worker(&t->workers[i]);
+  for (unsigned i = 0; i < t->threads; i++) {
+    hpar_rewriter_destroy(t->workers[i].rewriter);
+    hp_free(t->workers[i].speculation.memory);
+  }
   for (uint32_t i = 0; i < t->slot_count; i++) hp_rewrite_log_free(&t->slots[i].chunk.log);
   hp_free(t->workers);
   hp_free(t->slots);

@@ -132,19 +132,19 @@ static char url_character(hpar_string url, size_t *at) {
   return 0;
 }
 
-static bool begins_with_one_slash(hpar_string url) {
+/* Returns how many slashes the URL begins with: 0, 1, or 2 for more. */
+static unsigned leading_slashes(hpar_string url) {
   size_t at = 0;
-  char first = url_character(url, &at), second = url_character(url, &at);
-  return (first == '/' || first == '\\') && second != '/' && second != '\\';
+  unsigned count = 0;
+  for (char c; count < 2 && ((c = url_character(url, &at)) == '/' || c == '\\');) count++;
+  return count;
 }
 
 /* Returns true if the base element may lead to another site. */
 static bool leads_away(hpar_rewriter *r, const hp_base_href *base) {
   if (!base) return false;
   const hpar_string href = trim((hpar_string){base->bytes, base->length});
-  size_t at = 0;
-  char first = url_character(href, &at), second = url_character(href, &at);
-  if ((first == '/' || first == '\\') && (second == '/' || second == '\\')) return true;
+  if (leading_slashes(href) == 2) return true;
   const bool is_absolute_href = parse_url(r, &urls_of(r)->work, href, NULL);
   if (urls_of(r)->work.failed) out_of_memory(r);
   return is_absolute_href;
@@ -174,13 +174,11 @@ static void find_base(hpar_rewriter *r, hpar_string document, bool skips_base) {
   if (fine) fine = parse_url(r, url, (hpar_string){base->bytes, base->length}, has_fallback ? &fallback : NULL);
   bool failed = fallback.failed || url->failed;
   if (fine && (has_scheme(url, "data:") || has_scheme(url, "javascript:"))) fine = false;
-  if (!fine) {
+  hp_url_close(fine ? &fallback : url);
+  if (!fine) *url = fallback;
+  if (!fine && !has_fallback) {
     hp_url_close(url);
-    *url = fallback;
-    if (!has_fallback) hp_url_close(url);
-    if (!has_fallback) *url = (hp_url){.queries = queries};
-  } else {
-    hp_url_close(&fallback);
+    *url = (hp_url){.queries = queries};
   }
   if (failed) out_of_memory(r);
   hp_plain_base_open(&made->plain, url);
@@ -247,7 +245,7 @@ static bool edit_url(const editing *x, hpar_string raw) {
   if (!x->action) return call_back(x, raw);
   u->made.length = 0;
   if (x->action->kind == HPAR_ACTION_PREFIX_URLS) {
-    if (!begins_with_one_slash(trimmed) || u->resolved->leads_away) return false;
+    if (leading_slashes(trimmed) != 1 || u->resolved->leads_away) return false;
     hp_bytes_append(&u->made, x->action->value.bytes, x->action->value.length, &r->unwind);
     hp_bytes_append(&u->made, trimmed.bytes, trimmed.length, &r->unwind);
     return true;
