@@ -11,8 +11,6 @@ enum {
   BYTES_A_NAME = 4,
   MIN_CHAINS = 4,
   NAMES_A_CHAIN = 2,
-  LONG_NAME = 255,
-  MAX_HEAD = 5,
   MAX_PLACE = INT32_MAX
 };
 
@@ -35,37 +33,18 @@ static uint32_t first_own(const hp_names *n) { return HP_KNOWN_ATOMS + n->fixed-
 
 /*** bytes ***/
 
-/* Returns the number of bytes of the name and its length. */
-static size_t stored_bytes(size_t length) { return length + (length < LONG_NAME ? 1 : MAX_HEAD); }
-
-static hp_name name_at(const hp_names *n, uint32_t place) {
-  const char *at = n->bytes + place;
-  uint32_t length = (unsigned char)*at;
-  if (length < LONG_NAME) return (hp_name){at + 1, length};
-  memcpy(&length, at + 1, sizeof length);
-  return (hp_name){at + MAX_HEAD, length};
+static hp_name name_of(const hp_names *n, uint32_t index) {
+  return (hp_name){n->bytes + n->own[index].place, n->own[index].length};
 }
 
-/* Writes a name at the end of the bytes, which have space for it. Returns its place. */
-static uint32_t write_name(char *bytes, uint32_t *count, hp_name name) {
-  uint32_t place = *count;
-  char *to = bytes + place;
-  *to++ = (char)(name.length < LONG_NAME ? name.length : LONG_NAME);
-  if (name.length >= LONG_NAME) {
-    memcpy(to, &name.length, sizeof name.length);
-    to += sizeof name.length;
-  }
-  memcpy(to, name.bytes, name.length);
-  *count += (uint32_t)stored_bytes(name.length);
-  return place;
-}
-
+/* Appends a name to the bytes. Returns its place. */
 static uint32_t store(hp_names *n, hp_name name) {
-  size_t need = n->byte_count + stored_bytes(name.length) + !n->byte_count;
+  const size_t place = n->byte_count ? n->byte_count : 1, need = place + name.length;
   if (need > MAX_PLACE) hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
   hp_grow_tight(&n->bytes, &n->byte_capacity, need, n->unwind);
-  if (!n->byte_count) n->bytes[n->byte_count++] = 0;
-  return write_name(n->bytes, &n->byte_count, name);
+  memcpy(n->bytes + place, name.bytes, name.length);
+  n->byte_count = (uint32_t)need;
+  return (uint32_t)place;
 }
 
 /* Moves the names in use, of `bytes` bytes, to an array of their size. Keeps the old array if
@@ -74,9 +53,13 @@ static void move_names(hp_names *n, size_t bytes) {
   char *moved = hp_allocate(bytes + 1);
   uint32_t count = 1;
   if (!moved) return;
-  *moved = 0;
-  for (uint32_t i = 0; i < n->count; i++)
-    if (n->own[i].place) n->own[i].place = write_name(moved, &count, name_at(n, n->own[i].place)) & MAX_PLACE;
+  for (uint32_t i = 0; i < n->count; i++) {
+    hp_own_name *own = &n->own[i];
+    if (!own->place) continue;
+    memcpy(moved + count, n->bytes + own->place, own->length);
+    own->place = count & MAX_PLACE;
+    count += own->length;
+  }
   hp_free(n->bytes);
   n->bytes = moved;
   n->byte_count = n->byte_capacity = count;
@@ -91,16 +74,15 @@ static uint32_t *chain_of(const hp_names *n, hp_name name) {
 static hp_atom find_own(const hp_names *n, hp_name name) {
   if (!n->used) return HP_NO_ATOM;
   for (uint32_t i = *chain_of(n, name); i; i = n->own[i - 1].next) {
-    hp_name own = name_at(n, n->own[i - 1].place);
+    const hp_name own = name_of(n, i - 1);
     if (own.length == name.length && !memcmp(own.bytes, name.bytes, name.length)) return first_own(n) + i - 1;
   }
   return HP_NO_ATOM;
 }
 
 static void enter(hp_names *n, uint32_t index) {
-  hp_own_name *own = &n->own[index - 1];
-  uint32_t *chain = chain_of(n, name_at(n, own->place));
-  own->next = *chain;
+  uint32_t *chain = chain_of(n, name_of(n, index - 1));
+  n->own[index - 1].next = *chain;
   *chain = index;
 }
 
@@ -117,7 +99,7 @@ static void grow_chains(hp_names *n) {
   if (!chains) hp_unwind_now(n->unwind, HPAR_ERROR_MEMORY);
   hp_free(n->chains);
   n->chains = chains;
-  n->chain_count = n->chain_capacity = count;
+  n->chain_count = count;
   fill_chains(n);
 }
 
@@ -140,7 +122,7 @@ hp_atom hp_names_add(hp_names *n, const char *bytes, size_t length) {
     n->free = n->own[index - 1].next;
   else
     index = ++n->count;
-  n->own[index - 1] = (hp_own_name){.place = place & MAX_PLACE};
+  n->own[index - 1] = (hp_own_name){.place = place & MAX_PLACE, .length = (uint32_t)length};
   enter(n, index);
   n->used++;
   return first_own(n) + index - 1;
@@ -148,7 +130,7 @@ hp_atom hp_names_add(hp_names *n, const char *bytes, size_t length) {
 
 hp_name hp_names_of(const hp_names *n, hp_atom atom) {
   if (atom < first_own(n)) return hp_atom_name(n->fixed, atom);
-  return name_at(n, n->own[atom - first_own(n)].place);
+  return name_of(n, atom - first_own(n));
 }
 
 void hp_names_mark(hp_names *n, hp_atom atom) {
@@ -163,7 +145,7 @@ void hp_names_sweep(hp_names *n, uint32_t depth) {
     if (own->is_used) {
       own->is_used = false;
       n->used++;
-      bytes += stored_bytes(name_at(n, own->place).length);
+      bytes += own->length;
     } else {
       *own = (hp_own_name){.next = n->free};
       n->free = i + 1;

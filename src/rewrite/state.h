@@ -28,24 +28,24 @@
 
 /* Names of tags as atoms, in bounded memory. The names of the standard and of the rules have fixed
  * atoms. Other names have atoms while elements of that name are open. Such a name takes its bytes
- * and 12 more, and the spare bytes of the arrays. */
+ * and 16 more, and the spare bytes of the arrays. */
 
-/* A name without a fixed atom. Its length and its bytes are in `bytes` of hp_names: one byte with
- * the length, or 255 and four bytes. */
+/* A name without a fixed atom. */
 typedef struct hp_own_name {
-  uint32_t place : 31;
+  uint32_t place : 31;  /* in `bytes` of hp_names; 0: a free atom */
   uint32_t is_used : 1; /* mark of a sweep */
-  uint32_t next;        /* in its hash chain, or of the free atoms: index + 1, or 0 */
+  uint32_t length;
+  uint32_t next; /* in its hash chain, or of the free atoms: index + 1, or 0 */
 } hp_own_name;
 
 typedef struct hp_names {
   const hp_atoms *fixed; /* names of the rules */
-  hp_own_name *own;      /* place 0: a free atom */
+  hp_own_name *own;
   uint32_t count, capacity, used, limit;
   uint32_t free, byte_limit;
-  uint32_t *chains;                     /* the first name of each hash chain, or 0 */
-  uint32_t chain_count, chain_capacity; /* at least half as many as names */
-  char *bytes;                          /* the first byte is unused */
+  uint32_t *chains;     /* the first name of each hash chain, or 0 */
+  uint32_t chain_count; /* at least half as many as names */
+  char *bytes;          /* the first byte is unused */
   uint32_t byte_count, byte_capacity;
   hp_unwind *unwind;
 } hp_names;
@@ -67,7 +67,7 @@ static inline bool hp_names_is_fixed(const hp_names *n, hp_atom atom) {
 }
 
 static inline size_t hp_names_memory(const hp_names *n) {
-  return n->capacity * sizeof *n->own + n->byte_capacity + n->chain_capacity * sizeof *n->chains;
+  return n->capacity * sizeof *n->own + n->byte_capacity + n->chain_count * sizeof *n->chains;
 }
 
 /* Returns true if names are to be swept. The owner then marks those of all open elements, and calls
