@@ -175,8 +175,6 @@ static void merge_chunk(hp_rewrite_team *t, const hp_window_chunk *chunk) {
     t->counters.skipped_chunks++;
   else if (is_done(t, chunk) || (!is_closed(t) && await_chunk(t, chunk)))
     adopt(t, chunk);
-  else
-    t->counters.rescued_chunks++;
   release(t, chunk);
 }
 

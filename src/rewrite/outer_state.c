@@ -461,13 +461,9 @@ bool hp_speculation_leaves_text(hpar_rewriter *r, uint64_t end, bool is_last) {
     if (found == RUNS) return false;
     if (found == GIVES_UP) hp_speculation_give_up(r);
     hp_rewrite_note *note = add_note(r, r->text.start, end);
-    note->content = r->text.content;
-    note->state = r->text.state;
+    note->text = r->text;
     note->raw_name = r->scanner.raw_name;
-    note->escapes = r->text.is_escaped;
-    note->is_first = r->text.is_first;
     note->is_last = is_last;
-    note->text_place = r->text.place;
   }
   hp_rewriter_leave_text(r, end, is_last);
   return true;
@@ -526,18 +522,15 @@ static void deliver(hpar_rewriter *r, const hp_rewrite_note *note) {
     return;
   }
   const hp_atom raw_name = s->raw_name;
-  r->text.start = note->start;
-  r->text.content = note->content;
-  r->text.state = note->state;
-  r->text.is_first = note->is_first;
+  const uint8_t changed_end = r->text.changed_end;
+  r->text = note->text;
+  r->text.changed_end = changed_end;
   s->raw_name = note->raw_name;
-  r->text.is_escaped = note->escapes;
-  r->text.place = note->text_place;
   if (r->text.content == HP_TEXT_STATE_DATA) r->text.is_escaped = false;
   if (r->running.texts)
     hp_rewriter_edit_text(r, note->end, note->is_last);
   else if (r->text.is_escaped) /* the rules for the text have retired in the segment */
-    hp_rewriter_escape_raw_text(r, note->start, note->end, note->content);
+    hp_rewriter_escape_raw_text(r, note->start, note->end, note->text.content);
   s->raw_name = raw_name;
   r->text.is_escaped = false; /* between two tokens of the data state */
 }

@@ -33,9 +33,8 @@ static void rewrite_beginning(hpar_rewriter *r) {
 void hp_rewriter_scan_parallel(hpar_rewriter *r) {
   leave_initial_mode(r);
   if (r->progress.phase == HP_PHASE_RUNS) rewrite_beginning(r);
-  if (r->progress.phase == HP_PHASE_RUNS && r->outline.builder.mode != HP_INITIAL && hp_rewrite_team_prepare(r)) {
+  if (r->progress.phase == HP_PHASE_RUNS && r->outline.builder.mode != HP_INITIAL && hp_rewrite_team_begin(r)) {
     hp_rewrite_team *t = r->parallel.team;
-    hp_rewrite_team_begin(t, r);
     hpar_status status = hp_rewrite_team_run(t);
     r->window.limit = NULL;
     r->matching.matcher.log = NULL;

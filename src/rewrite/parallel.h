@@ -17,7 +17,7 @@ typedef struct hp_rewrite_division {
 } hp_rewrite_division;
 
 typedef struct hp_rewrite_counters {
-  uint64_t windows, chunks, exact_chunks, rescued_chunks;
+  uint64_t chunks, exact_chunks;
   uint64_t skipped_chunks; /* inside a comment or raw text that the merger has read */
   uint64_t segments, adopted_segments;
   uint64_t bytes, rewritten_bytes; /* that the merger has rewritten itself */

@@ -52,11 +52,9 @@ typedef struct hp_rewrite_note {
   hp_log_place place;
   bool is_comment;
   hp_comment_place comment;
-  hp_text_state content; /* of a text, as the following */
-  hp_piece_state state;
+  hp_current_text text; /* with the following, of a text */
   hp_atom raw_name;
-  bool is_first, is_last, escapes;
-  uint8_t text_place;           /* hp_text_place */
+  bool is_last;
   uint32_t scopes, scope_count; /* rules with a scope in the segment, in `note_scopes` */
 } hp_rewrite_note;
 

@@ -117,25 +117,8 @@ static void begin_learning(hp_rewrite_team *t, const hpar_rewriter *r) {
       (hp_candidate_log){.learned = t->learning.near, .after_near = after, .after_heir = after + t->words};
 }
 
-bool hp_rewrite_team_prepare(hpar_rewriter *r) {
-  hp_rewrite_team *t = hp_rewrite_team_of(r);
-  if (!t) return false;
-  /* The rewriters of workers that a fork has lost are of no use. */
-  if (hp_crew_pool(&t->crew) && hp_pool_is_lost(hp_crew_pool(&t->crew))) return false;
-  if (hp_crew_has_stragglers(&t->crew)) return false;
-  hp_crew_await(&t->crew);
-  t->executor = hp_executor_of_call(t->executor.run, t->executor.context, r->options.threads);
-  if (t->division.is_inline) t->executor = (hp_executor){.kind = HPAR_EXECUTOR_INLINE, .threads = 1};
-  unsigned threads = hp_crew_prepare(&t->crew, &t->executor, t->executor.threads);
-  if (threads < 2 && !t->division.is_inline) return false;
-  t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
-  t->active = threads;
-  if (!make_workers(t, threads) || !make_slots(t) || !make_sets(t, r->rules)) return false;
-  if (t->words) begin_learning(t, r);
-  return divide_window(t, r);
-}
-
-void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
+/* Resets the state of the window. */
+static void begin_window(hp_rewrite_team *t, hpar_rewriter *r) {
   enum { MIN_LIMIT = 4096, CHECKPOINT = 16 << 10 };
   const hp_scanner *s = &r->scanner;
   const hp_rewrite_division *division = &t->division;
@@ -159,8 +142,27 @@ void hp_rewrite_team_begin(hp_rewrite_team *t, hpar_rewriter *r) {
   t->published.assumed.active_rules = UINT32_MAX; /* `retired` is not set */
   hp_rewrite_team_publish(t);
   t->first_chunk = (uint32_t)t->counters.chunks;
-  t->counters.windows++;
   t->counters.bytes += t->chunks.length - t->chunks.first;
+}
+
+bool hp_rewrite_team_begin(hpar_rewriter *r) {
+  hp_rewrite_team *t = hp_rewrite_team_of(r);
+  if (!t) return false;
+  /* The rewriters of workers that a fork has lost are of no use. */
+  if (hp_crew_pool(&t->crew) && hp_pool_is_lost(hp_crew_pool(&t->crew))) return false;
+  if (hp_crew_has_stragglers(&t->crew)) return false;
+  hp_crew_await(&t->crew);
+  t->executor = hp_executor_of_call(t->executor.run, t->executor.context, r->options.threads);
+  if (t->division.is_inline) t->executor = (hp_executor){.kind = HPAR_EXECUTOR_INLINE, .threads = 1};
+  unsigned threads = hp_crew_prepare(&t->crew, &t->executor, t->executor.threads);
+  if (threads < 2 && !t->division.is_inline) return false;
+  t->words = r->rules->needs_frames ? r->matching.matcher.words : 0;
+  t->active = threads;
+  if (!make_workers(t, threads) || !make_slots(t) || !make_sets(t, r->rules)) return false;
+  if (t->words) begin_learning(t, r);
+  if (!divide_window(t, r)) return false;
+  begin_window(t, r);
+  return true;
 }
 
 /*** events ***/

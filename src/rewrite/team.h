@@ -171,11 +171,9 @@ static inline size_t hp_rewrite_offset(const hpar_rewriter *r) { return (size_t)
 
 /* Returns the rewriter's team, which the first call makes; NULL: memory is short. */
 hp_rewrite_team *hp_rewrite_team_of(hpar_rewriter *rewriter);
-/* Prepares the team for the rules and the window. Returns false if the calling thread works
- * alone. */
-bool hp_rewrite_team_prepare(hpar_rewriter *merger);
-/* Resets the state of the window. Requires: the team is prepared, and no thread runs. */
-void hp_rewrite_team_begin(hp_rewrite_team *team, hpar_rewriter *merger);
+/* Begins a window: prepares the team for the rules and resets its state. Returns false if the
+ * calling thread works alone. */
+bool hp_rewrite_team_begin(hpar_rewriter *merger);
 /* Returns the time, or 0 if there is no trace. */
 uint64_t hp_rewrite_team_event_time(const hp_rewrite_team *team);
 /* Records an event that began at `begin_ns`; 0: when no trace was requested. The offsets are in the
