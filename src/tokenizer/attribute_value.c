@@ -31,16 +31,6 @@ static void decode(hp_tokenizer *t, const char *from, const char *at, const char
   attribute->value = hp_span_end_copy(&span, upto, &attribute->length);
 }
 
-/* Decodes the reference at `p`. Returns where the input continues. */
-static const char *decode_reference(hp_tokenizer *t, hp_span_builder *span, const char *p) {
-  hp_reference reference = hp_read_reference(p, t->end, true, t->base, t->errors.list);
-  if (reference.length) {
-    hp_span_skip(span, p, reference.end);
-    hp_span_put(span, reference.bytes, reference.length);
-  }
-  return reference.end;
-}
-
 //§ attribute-value-(double-quoted)-state
 //§ attribute-value-(single-quoted)-state
 static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop, char quote, hp_attribute *attribute) {
@@ -48,11 +38,9 @@ static const char *read_quoted(hp_tokenizer *t, const char *p, const char *stop,
   const char *end = t->end;
   for (p = stop; (p = t->scan->quoted(p, end, quote)) < end && *p != quote;) {
     if (*p == '&')
-      p = decode_reference(t, &span, p);
-    else if (*p == '\r')
-      p = hp_span_newline(&span, p, end);
+      p = hp_span_reference(&span, t, p, true);
     else
-      p = hp_span_nul(&span, t, p);
+      p = hp_span_replace(&span, t, p, end);
   }
   attribute->value = hp_span_end(&span, p, &attribute->length);
   return p;
@@ -87,13 +75,13 @@ const char *hp_read_unquoted_value(hp_tokenizer *t, hp_tag_state *tag, const cha
       has_reference = true;
       p++;
     } else if (*p == '&') {
-      p = decode_reference(t, &span, p);
+      p = hp_span_reference(&span, t, p, true);
     } else if (!*p && has_reference) {
       defers = has_reference = false;
       p = value;
     } else if (!*p) {
       defers = false; /* the raw span has the NUL */
-      p = hp_span_nul(&span, t, p);
+      p = hp_span_replace(&span, t, p, end);
     } else {
       hp_error_at(t, HP_ERROR_UNEXPECTED_CHARACTER_IN_UNQUOTED_ATTRIBUTE_VALUE, p++);
     }
@@ -148,17 +136,16 @@ void hp_arena_return(hp_arena *arena, const hp_arena *mark) {
   if (arena->end == mark->end) cut_arena(arena, mark->at);
 }
 
-const char *hp_span_newline(hp_span_builder *span, const char *at, const char *end) {
+const char *hp_span_replace(hp_span_builder *span, hp_tokenizer *t, const char *at, const char *end) {
   hp_span_skip(span, at, at + 1);
-  if (at + 1 < end && at[1] == '\n') return at + 2;
-  hp_span_put(span, "\n", 1);
-  return at + 1;
-}
-
-const char *hp_span_nul(hp_span_builder *span, hp_tokenizer *t, const char *at) {
-  hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, at);
-  hp_span_skip(span, at, at + 1);
-  hp_span_put(span, "\xEF\xBF\xBD", 3);
+  if (!*at) {
+    hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, at);
+    hp_span_put(span, "\xEF\xBF\xBD", 3);
+  } else if (at + 1 < end && at[1] == '\n') {
+    return at + 2;
+  } else {
+    hp_span_put(span, "\n", 1);
+  }
   return at + 1;
 }
 
@@ -168,7 +155,7 @@ const char *hp_plain_data(hp_tokenizer *t, const char *from, const char *upto, u
     if (*p == '<')
       p++;
     else
-      p = *p ? hp_span_newline(&span, p, upto) : hp_span_nul(&span, t, p);
+      p = hp_span_replace(&span, t, p, upto);
   }
   return hp_span_end(&span, upto, length);
 }

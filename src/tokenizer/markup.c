@@ -89,10 +89,8 @@ static int read_comment(hp_tokenizer *t, hp_token *token, const char *at) {
 static const char *read_identifier(hp_tokenizer *t, const char *p, char quote, hp_name *identifier) {
   hp_span_builder span = {.arena = t->bytes, .from = p};
   while (p < t->end && *p != quote && *p != '>') {
-    if (!*p)
-      p = hp_span_nul(&span, t, p);
-    else if (*p == '\r')
-      p = hp_span_newline(&span, p, t->end);
+    if (!*p || *p == '\r')
+      p = hp_span_replace(&span, t, p, t->end);
     else
       p++;
   }
@@ -105,7 +103,7 @@ static const char *read_doctype_name(hp_tokenizer *t, const char *p, hp_name *na
   hp_span_builder span = {.arena = t->bytes, .from = p};
   for (; p < t->end && *p != '>' && !hp_ascii_is_white(*p);) {
     if (!*p) {
-      p = hp_span_nul(&span, t, p);
+      p = hp_span_replace(&span, t, p, t->end);
     } else if (*p >= 'A' && *p <= 'Z') {
       char lower = (char)(*p | 0x20);
       hp_span_skip(&span, p, p + 1);

@@ -70,10 +70,18 @@ void hp_arena_return(hp_arena *arena, const hp_arena *mark);
 /* Returns [from, upto) with normalised newlines, and with U+FFFD and an error for each NUL. */
 const char *hp_plain_data(hp_tokenizer *tokenizer, const char *from, const char *upto, uint32_t *length);
 
-/* Normalises the newline that begins with the CR at `at`. Returns where the input continues. */
-const char *hp_span_newline(hp_span_builder *span, const char *at, const char *end);
-/* Reports an error for the NUL at `at` and appends U+FFFD. Returns where the input continues. */
-const char *hp_span_nul(hp_span_builder *span, hp_tokenizer *tokenizer, const char *at);
+/* Normalises the newline that begins with the CR at `at`, or reports an error for the NUL at `at`
+ * and appends U+FFFD. Returns where the input continues. */
+const char *hp_span_replace(hp_span_builder *span, hp_tokenizer *tokenizer, const char *at, const char *end);
+/* Decodes the character reference at `at`. Returns where the input continues. */
+static inline const char *hp_span_reference(hp_span_builder *span, hp_tokenizer *t, const char *at, bool in_attribute) {
+  hp_reference reference = hp_read_reference(at, t->end, in_attribute, t->base, t->errors.list);
+  if (reference.length) {
+    hp_span_skip(span, at, reference.end);
+    hp_span_put(span, reference.bytes, reference.length);
+  }
+  return reference.end;
+}
 
 /* Each function reads the token that begins at `at`. Each returns its kind or HP_TOKEN_NEED_MORE,
  * or HP_TOKEN_EOF if the end of the input swallows the token. */

@@ -18,12 +18,13 @@ static bool script_name(const char *at, const char *end) {
 }
 
 //§ script-data-escaped-state
-static hp_state in_script(hp_state state, const char *at, const char *end) {
+hp_script_escape hp_script_escape_at(hp_script_escape from, const char *at, const char *end) {
+  hp_script_escape state = from;
   unsigned dashes = 0;
   for (; at < end; at++) {
-    if (state == HP_STATE_SCRIPT_DATA) {
+    if (state == HP_SCRIPT_PLAIN) {
       if (!begins(at, end, "<!--")) continue;
-      state = HP_STATE_SCRIPT_DATA_ESCAPED;
+      state = HP_SCRIPT_ESCAPED;
       at += 3;
       dashes = 2;
       continue;
@@ -32,13 +33,13 @@ static hp_state in_script(hp_state state, const char *at, const char *end) {
       dashes++;
       continue;
     }
-    if (*at == '>' && dashes >= 2) state = HP_STATE_SCRIPT_DATA;
+    if (*at == '>' && dashes >= 2) state = HP_SCRIPT_PLAIN;
     dashes = 0;
     if (*at != '<') continue;
-    if (state == HP_STATE_SCRIPT_DATA_ESCAPED && script_name(at + 1, end))
-      state = HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED;
-    else if (state == HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED && begins(at, end, "</") && script_name(at + 2, end))
-      state = HP_STATE_SCRIPT_DATA_ESCAPED;
+    if (state == HP_SCRIPT_ESCAPED && script_name(at + 1, end))
+      state = HP_SCRIPT_DOUBLE_ESCAPED;
+    else if (state == HP_SCRIPT_DOUBLE_ESCAPED && begins(at, end, "</") && script_name(at + 2, end))
+      state = HP_SCRIPT_ESCAPED;
   }
   return state;
 }
@@ -74,16 +75,6 @@ hp_state hp_state_of_tag(hp_state state, const char *at, const char *end) {
       state = HP_STATE_ATTRIBUTE_NAME;
   }
   return state;
-}
-
-hp_script_escape hp_script_escape_at(hp_script_escape from, const char *at, const char *end) {
-  static const hp_state states_from[] = {HP_STATE_SCRIPT_DATA, HP_STATE_SCRIPT_DATA_ESCAPED,
-                                         HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED};
-  switch (in_script(states_from[from], at, end)) {
-    case HP_STATE_SCRIPT_DATA_ESCAPED: return HP_SCRIPT_ESCAPED;
-    case HP_STATE_SCRIPT_DATA_DOUBLE_ESCAPED: return HP_SCRIPT_DOUBLE_ESCAPED;
-    default: return HP_SCRIPT_PLAIN;
-  }
 }
 
 /*** the text before the end of an unfinished run ***/
@@ -197,11 +188,6 @@ static bool begins_with_markup(const hp_tokenizer *t) {
          !t->cdata.is_foreign(t->cdata.context);
 }
 
-static const char *white_end(const char *at, const char *end) {
-  while (at < end && (hp_class(*at) & HP_BYTE_WHITE)) at++;
-  return at;
-}
-
 /* Drops the errors since `before` that report the end of the safe text as the end of the input. */
 static void drop_false_ends(hp_errors *errors, const hp_errors *before) {
   const uint32_t end = errors->count;
@@ -221,7 +207,7 @@ bool hp_flush_text(hp_tokenizer *t, hp_token *token, bool only_white) {
   bool section = data && ends_in_section(t, at, end);
   const char *safe = safe_end(t, at, end, section);
   if (only_white) {
-    const char *white = white_end(at, safe);
+    const char *white = t->scan->not_white(at, safe);
     section = section && white == safe;
     safe = white;
   }

@@ -16,15 +16,6 @@ static int emit_text(hp_tokenizer *t, hp_token *token, hp_span_builder *span, un
   return hp_emit_data(t, token, HP_TOKEN_TEXT, flags, data, length, start, stop);
 }
 
-static const char *read_reference(hp_tokenizer *t, hp_span_builder *span, const char *at) {
-  hp_reference reference = hp_read_reference(at, t->end, false, t->base, t->errors.list);
-  if (reference.length) {
-    hp_span_skip(span, at, reference.end);
-    hp_span_put(span, reference.bytes, reference.length);
-  }
-  return reference.end;
-}
-
 /* The meaning of a '<' in the data state. */
 typedef enum tag_start {
   IS_TEXT,      /* a character of text, or a malformed tag that the tokenizer ignores */
@@ -84,7 +75,7 @@ static section_end read_section(hp_tokenizer *t, hp_span_builder *span, const ch
     const char *bracket = t->scan->byte(p, end, ']');
     while (p < bracket && (p = t->scan->raw(p, bracket)) < bracket) {
       if (*p == '\r') {
-        p = hp_span_newline(span, p, end);
+        p = hp_span_replace(span, t, p, end);
       } else {
         if (!*p) flags |= HP_TEXT_NUL;
         p++;
@@ -130,9 +121,9 @@ static int read_data(hp_tokenizer *t, hp_token *token, const char **at, const ch
       break;
     }
     if (*p == '&') {
-      p = read_reference(t, &span, p);
+      p = hp_span_reference(&span, t, p, false);
     } else if (*p == '\r') {
-      p = hp_span_newline(&span, p, end);
+      p = hp_span_replace(&span, t, p, end);
     } else if (!*p) {
       hp_error_at(t, HP_ERROR_UNEXPECTED_NULL_CHARACTER, p++);
       flags |= HP_TEXT_NUL;
@@ -228,11 +219,10 @@ static const char *read_script_word(const hp_tokenizer *t, const char *p, bool *
 //§ script-data-state
 static raw_text find_script_end(hp_tokenizer *t, const char *p) {
   const char *end = t->end, *clean = NULL, *tag = NULL, *dash = NULL;
-  bool is_script;
+  bool is_double = t->escape == HP_SCRIPT_DOUBLE_ESCAPED, is_script;
   if (__builtin_expect(t->escape, 0)) {
     clean = p;
-    if (t->escape == HP_SCRIPT_ESCAPED) goto escaped;
-    goto double_escaped;
+    goto escaped;
   }
 plain:
   for (;; p++) {
@@ -252,7 +242,9 @@ plain:
   }
   if (!clean) clean = p;
   p += 4;
+  is_double = false;
   //§ script-data-escaped-dash-dash-state
+  //§ script-data-double-escaped-dash-dash-state
 dashes:
   while (p < end && *p == '-') p++;
   if (p < end && *p == '>') {
@@ -261,50 +253,37 @@ dashes:
   }
 escaped:
   //§ script-data-escaped-state
+  //§ script-data-double-escaped-state
   if (!tag || tag < p) tag = t->scan->byte(p, end, '<');
   if (!dash || dash < p) dash = t->scan->byte(p, tag, '-');
   if (dash < tag) {
     //§ script-data-escaped-dash-state
+    //§ script-data-double-escaped-dash-state
     p = dash + 1;
     if (p < end && *p == '-') goto dashes;
     goto escaped;
   }
   p = tag;
-  if (p == end) goto end_of_file;
+  if (p == end) {
+    if (t->last) hp_error_at(t, HP_ERROR_EOF_IN_SCRIPT_HTML_COMMENT_LIKE_TEXT, end);
+    return (raw_text){end, clean};
+  }
+  if (is_double) {
+    //§ script-data-double-escaped-less-than-sign-state
+    p++;
+    if (p == end || *p != '/') goto escaped;
+    //§ script-data-double-escape-end-state
+    p = read_script_word(t, p + 1, &is_script);
+    is_double = !is_script;
+    goto escaped;
+  }
   //§ script-data-escaped-less-than-sign-state
   //§ script-data-escaped-end-tag-open-state
   //§ script-data-escaped-end-tag-name-state
   if (hp_is_appropriate_end_tag(t, p)) return (raw_text){p, clean};
   //§ script-data-double-escape-start-state
-  p = read_script_word(t, p + 1, &is_script);
-  if (!is_script) goto escaped;
-double_escaped:
-  //§ script-data-double-escaped-state
-  if (!tag || tag < p) tag = t->scan->byte(p, end, '<');
-  if (!dash || dash < p) dash = t->scan->byte(p, tag, '-');
-  if (dash < tag) {
-    //§ script-data-double-escaped-dash-state
-    p = dash + 1;
-    if (p == end || *p != '-') goto double_escaped;
-    //§ script-data-double-escaped-dash-dash-state
-    while (p < end && *p == '-') p++;
-    if (p == end || *p != '>') goto double_escaped;
-    p++;
-    goto plain;
-  }
-  p = tag;
-  if (p == end) goto end_of_file;
-  //§ script-data-double-escaped-less-than-sign-state
-  p++;
-  if (p == end || *p != '/') goto double_escaped;
-  //§ script-data-double-escape-end-state
-  p = read_script_word(t, p + 1, &is_script);
-  if (is_script) goto escaped;
-  goto double_escaped;
-
-end_of_file:
-  if (t->last) hp_error_at(t, HP_ERROR_EOF_IN_SCRIPT_HTML_COMMENT_LIKE_TEXT, end);
-  return (raw_text){end, clean};
+  p = read_script_word(t, p + 1, &is_double);
+  goto escaped;
 }
 
 int hp_read_text(hp_tokenizer *t, hp_token *token, const char **at, const char *clean) {
@@ -343,11 +322,9 @@ int hp_read_text(hp_tokenizer *t, hp_token *token, const char **at, const char *
     if (*p == '<')
       p++;
     else if (*p == '&')
-      p = read_reference(t, &span, p);
-    else if (*p == '\r')
-      p = hp_span_newline(&span, p, end);
+      p = hp_span_reference(&span, t, p, false);
     else
-      p = hp_span_nul(&span, t, p);
+      p = hp_span_replace(&span, t, p, end);
   }
   return emit_text(t, token, &span, 0, start, run.stop);
 }

@@ -218,12 +218,7 @@ void hp_tokenizer_open(hp_tokenizer *t, hp_arena *nodes, hp_arena *bytes, hp_int
   hp_tag_cache_open(t);
   if (t->names.generation != interner->generation) forget_names(t);
   t->names.generation = interner->generation;
-  if (t->seen.capacity < HP_KNOWN_ATOMS) {
-    uint32_t old = t->seen.capacity;
-    t->seen.serials = hp_grow_bytes(t->seen.serials, &t->seen.capacity, HP_KNOWN_ATOMS + 64, sizeof *t->seen.serials,
-                                    interner->unwind);
-    memset(t->seen.serials + old, 0, (t->seen.capacity - old) * sizeof *t->seen.serials);
-  }
+  reach(t, HP_KNOWN_ATOMS + 63);
 }
 
 void hp_tokenizer_close(hp_tokenizer *t) {
@@ -573,7 +568,7 @@ static int emit_tag(hp_tokenizer *t, hp_token *token, int kind, unsigned flags, 
 static int end_in_tag(hp_tokenizer *t, hp_token *token) {
   if (!t->last) return need_more(t);
   hp_error_at(t, HP_ERROR_EOF_IN_TAG, t->end);
-  return hp_emit(t, token, HP_TOKEN_EOF, 0, t->end, t->end);
+  return hp_emit_end_of_input(t, token);
 }
 
 /* Reads a start tag from the end of its name, `p`, to the end of the tag. */
@@ -620,7 +615,7 @@ static int read_tag(hp_tokenizer *t, hp_token *token, int kind, const char *star
 
 /* Reads the token at `at`, which is the beginning of markup or the end of the input. */
 static int read_markup(hp_tokenizer *t, hp_token *token, const char *at) {
-  if (at == t->end) return hp_emit(t, token, HP_TOKEN_EOF, 0, at, at);
+  if (at == t->end) return hp_emit_end_of_input(t, token);
   switch (at[1]) {
     case '!': return hp_read_markup_declaration(t, token, at);
     case '?': return hp_read_processing_instruction(t, token, at);
