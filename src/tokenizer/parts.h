@@ -150,37 +150,38 @@ static inline unsigned first_of(__m128i found) {
 static inline __m128i sixteen(const char *at) { return _mm_loadu_si128((const __m128i *)(const void *)at); }
 static inline __m128i equal(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
 
-static inline __m128i between(__m128i bytes, char first, char last) {
-  __m128i from_first = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
-  return _mm_cmpeq_epi8(_mm_min_epu8(from_first, _mm_set1_epi8((char)(last - first))), from_first);
+static inline __m128i at_most(__m128i bytes, char last) {
+  return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(last)), bytes);
 }
+
+static inline __m128i between(__m128i bytes, char first, char last) {
+  return at_most(_mm_sub_epi8(bytes, _mm_set1_epi8(first)), (char)(last - first));
+}
+
+/* White space, controls and '>', which end all names. */
+static inline __m128i name_ends(__m128i bytes) { return _mm_or_si128(at_most(bytes, ' '), equal(bytes, '>')); }
 
 /* The set: the ends of a tag name, and other controls. */
 static inline unsigned probe_tag_name(const char *at) {
   __m128i bytes = sixteen(at);
-  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-  return first_of(_mm_or_si128(_mm_or_si128(low, equal(bytes, '>')), equal(bytes, '/')));
+  return first_of(_mm_or_si128(name_ends(bytes), equal(bytes, '/')));
 }
 
 /* The set: the ends of an attribute name except '/', and other controls. */
 static inline unsigned probe_attribute_name(const char *at) {
   __m128i bytes = sixteen(at);
-  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-  return first_of(_mm_or_si128(_mm_or_si128(low, equal(bytes, '>')), equal(bytes, '=')));
+  return first_of(_mm_or_si128(name_ends(bytes), equal(bytes, '=')));
 }
 
 /* The set: the ends of an attribute name, and other controls. */
 static inline unsigned probe_attribute_end(const char *at) {
   __m128i bytes = sixteen(at);
-  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-  return first_of(
-      _mm_or_si128(_mm_or_si128(low, equal(bytes, '/')), _mm_or_si128(equal(bytes, '>'), equal(bytes, '='))));
+  return first_of(_mm_or_si128(name_ends(bytes), _mm_or_si128(equal(bytes, '/'), equal(bytes, '='))));
 }
 
 /* The set: the special bytes of an unquoted value, and other controls. */
 static inline unsigned probe_unquoted(const char *at) {
-  __m128i bytes = sixteen(at);
-  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+  __m128i bytes = sixteen(at), low = at_most(bytes, ' ');
   return first_of(_mm_or_si128(_mm_or_si128(_mm_or_si128(low, between(bytes, '<', '>')), between(bytes, '&', '\'')),
                                _mm_or_si128(equal(bytes, '"'), equal(bytes, '`'))));
 }
@@ -193,11 +194,6 @@ static inline unsigned probe_quoted(const char *at, char quote) {
                                _mm_or_si128(equal(bytes, '\r'), equal(bytes, 0))));
 }
 
-static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<'); }
-
-/* The set: the end of a tag. */
-static inline unsigned probe_tag_end(const char *at) { return first_of(equal(sixteen(at), '>')); }
-
 /* Returns the number of equal bytes before the first different byte, or 16. */
 static inline unsigned probe_difference(const char *left, const char *right) {
   return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(sixteen(left), sixteen(right))));
@@ -208,9 +204,9 @@ static inline unsigned probe_difference(const char *left, const char *right) {
 static inline hp_quote_block probe_quotes(const char *at) {
   hp_quote_block block = {0, 0};
   for (unsigned i = 0; i < HP_QUOTE_BLOCK; i += 16) {
-    __m128i bytes = sixteen(at + i), low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+    __m128i bytes = sixteen(at + i);
     block.quotes |= (uint64_t)(unsigned)_mm_movemask_epi8(equal(bytes, '"')) << i;
-    block.odd |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(low, equal(bytes, '&'))) << i;
+    block.odd |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(at_most(bytes, 0x1F), equal(bytes, '&'))) << i;
   }
   return block;
 }
@@ -256,8 +252,6 @@ static inline unsigned probe_quoted(const char *at, char quote) {
   return n;
 }
 
-static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<'); }
-
 static inline unsigned probe_white(const char *at) {
   unsigned n = 0;
   while (n < 16 && (at[n] == ' ' || at[n] == '\n' || at[n] == '\t')) n++;
@@ -267,12 +261,6 @@ static inline unsigned probe_white(const char *at) {
 /* Finds nothing: without vectors, probes find the end of each value. */
 static inline hp_quote_block probe_quotes(const char *at) { return (void)at, (hp_quote_block){0, 0}; }
 
-static inline unsigned probe_tag_end(const char *at) {
-  unsigned n = 0;
-  while (n < 16 && at[n] != '>') n++;
-  return n;
-}
-
 static inline unsigned probe_difference(const char *left, const char *right) {
   unsigned n = 0;
   if (!memcmp(left, right, 16)) return 16;
@@ -281,6 +269,8 @@ static inline unsigned probe_difference(const char *left, const char *right) {
 }
 
 #endif
+
+static inline unsigned probe_text(const char *at) { return probe_quoted(at, '<'); }
 
 /* Attribute values that are not plain spans: character references, CR, NUL, unquoted values. A
  * value whose references are its only special bytes stays a span, and its first reader decodes it
@@ -357,7 +347,7 @@ static HP_INLINE hp_tag_end hp_share_attributes(hp_tokenizer *t, hp_atom name, c
   if (!t->tags.cached || hp_is_unique_attribute(at)) return hp_read_attributes(t, name, start, at, 0);
   /* Most names are before byte 13. The end of the tag, or of 16 bytes more, varies most. The search
    * for it does not depend on the length of the name. */
-  const char *stop = start + 13 + probe_tag_end(start + 13);
+  const char *stop = start + 13 + probe_byte(start + 13, '>');
   uint64_t key;
   memcpy(&key, stop - 8, sizeof key);
   hp_cached_tag *tag = &t->tags.cached[key * HP_NAME_K1 >> 56];
