@@ -23,6 +23,12 @@ static inline uint32_t last_of(const hp_builder *b, hp_atom name) {
              ? b->stack.last_own[name - HP_KNOWN_ATOMS]
              : 0;
 }
+/* Returns the index of this open element, an HTML element of a standard name, or 0. */
+static inline uint32_t index_of_open(const hp_open_stack *s, hp_atom name, hp_ref node) {
+  uint32_t index = s->last[name];
+  while (index && s->entries[index].node != node) index = s->entries[index].previous_same;
+  return index;
+}
 /* Returns the number of open elements. */
 static inline uint32_t open_count(const hp_builder *b) { return b->stack.depth - b->stack.tombstones; }
 /* Returns true if the next token does not depend on the one before: it is no raw text, and keeps
