@@ -9,12 +9,25 @@
 #include "dom/node.h"
 #include "text/references/references.h"
 
+/* Returns the attribute with this name, or NULL. `attributes` may be NULL. */
+static inline const hp_attribute *hp_find_attribute(const hp_attributes *attributes, hp_atom name) {
+  if (!attributes) return NULL;
+  for (const hp_attribute *item = attributes->items, *end = item + attributes->count; item < end; item++)
+    if (item->name == name) return item;
+  return NULL;
+}
+
 /* Decodes a deferred value. Returns the value. */
 __attribute__((cold)) hpar_string hp_decode_value(const hpar_document *document, const hp_attributes *block,
                                                   uint32_t index);
 
 static inline bool hp_is_deferred(const hp_attributes *block, uint32_t index) {
   return index < HP_MAX_DEFERRED && atomic_load_explicit(&block->deferred, memory_order_acquire) >> index & 1;
+}
+
+/* Does the same for `item`, an attribute of `block`. */
+static inline bool hp_is_item_deferred(const hp_attributes *block, const hp_attribute *item) {
+  return hp_is_deferred(block, (uint32_t)(item - block->items));
 }
 
 /* Returns the value of `item`, an attribute of `block`. Requires: the parse has ended. */

@@ -218,12 +218,9 @@ hpar_resource_kind hp_uncommon_script_kind(const hp_resource_values *values) {
 static bool is_inline_type(hpar_string type) { return hp_is_word(type, "module") || hp_is_word(type, "importmap"); }
 
 bool hp_may_be_inline_script(const hp_attributes *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const hp_attribute *item = &block->items[i];
-    if (item->name == HP_ATOM_TYPE)
-      return hp_is_deferred(block, i) || is_inline_type(hp_trim((hpar_string){item->value, item->length}));
-  }
-  return false;
+  const hp_attribute *type = hp_find_attribute(block, HP_ATOM_TYPE);
+  return type &&
+         (hp_is_item_deferred(block, type) || is_inline_type(hp_trim((hpar_string){type->value, type->length})));
 }
 
 bool hp_is_inline_script(const hp_resource_values *values) {
@@ -287,12 +284,8 @@ static unsigned read_rel(hpar_string list) {
 }
 
 bool hp_may_be_watched_link(const hp_attributes *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    const hp_attribute *item = &block->items[i];
-    if (item->name == HP_ATOM_REL)
-      return hp_is_deferred(block, i) || read_rel((hpar_string){item->value, item->length});
-  }
-  return false;
+  const hp_attribute *rel = hp_find_attribute(block, HP_ATOM_REL);
+  return rel && (hp_is_item_deferred(block, rel) || read_rel((hpar_string){rel->value, rel->length}));
 }
 
 static bool describe_preload(const hp_described *d, hpar_string url) {
@@ -698,11 +691,8 @@ static bool report_source(walk *w, hp_ref source) {
 
 /* Returns true if an element of the tree has the attribute. Pages have many cells. */
 static bool has_background(const walk *w, const hp_node *node) {
-  if (!node->attributes) return false;
-  const hp_attributes *block = hp_at(w->view.document->range.base, node->attributes);
-  for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i].name == HP_ATOM_BACKGROUND) return true;
-  return false;
+  const char *base = w->view.document->range.base;
+  return node->attributes && hp_find_attribute(hp_at(base, node->attributes), HP_ATOM_BACKGROUND);
 }
 
 /* Reports the resources of an element. Returns false if the walk ends. */

@@ -46,11 +46,8 @@ static inline hp_sighting *add_sighting(hp_finder *f, uint32_t start, hp_ref ele
 /* Returns true if the element is a script without `src`, in HTML. The finder sees only those that
  * may be modules or import maps. */
 static inline bool has_no_src(const char *base, const hp_node *script) {
-  if (script->ns != HPAR_NAMESPACE_HTML || !script->attributes) return false;
-  const hp_attributes *block = hp_at(base, script->attributes);
-  for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i].name == HP_ATOM_SRC) return false;
-  return true;
+  return script->ns == HPAR_NAMESPACE_HTML && script->attributes &&
+         !hp_find_attribute(hp_at(base, script->attributes), HP_ATOM_SRC);
 }
 
 /* Returns true if the resources of the element may depend on what follows its start tag, or on the
@@ -373,11 +370,9 @@ static void cancel_except(hp_finder *f, const hp_sighting *sighting, const hp_ke
   report_by(f, sighting, &source, &f->cursor, f->thread);
 }
 
-static void cancel(hp_finder *f, const hp_sighting *sighting) { cancel_except(f, sighting, NULL); }
-
 /* Cancels the found sightings of the chunk before the number `end`. */
 static void cancel_expected(hp_finder *f, uint32_t end) {
-  for (; f->expected_at < end; f->expected_at++) cancel(f, &f->expected->items[f->expected_at]);
+  for (; f->expected_at < end; f->expected_at++) cancel_except(f, &f->expected->items[f->expected_at], NULL);
 }
 
 /* Returns whether the elements of one tag have the same resources. The builders may have put them
@@ -468,27 +463,24 @@ static const hp_atom required_attributes[HP_KNOWN_ATOMS] = {
 };
 
 /* Returns true if the value of the attribute may have `length` bytes. */
-static inline bool may_have_length(const hp_attributes *block, uint32_t index, size_t length) {
-  return block->items[index].length == length || hp_is_deferred(block, index);
+static inline bool may_have_length(const hp_attributes *block, const hp_attribute *item, size_t length) {
+  return item->length == length || hp_is_item_deferred(block, item);
 }
 
 /* Returns true if the value of the attribute may be "viewport" or "referrer". */
-static bool may_be_meta_name(const hp_attributes *block, uint32_t index) {
-  if (hp_is_deferred(block, index)) return true;
-  char first = block->items[index].length == strlen("viewport") ? (char)(*block->items[index].value | 0x20) : 0;
+static bool may_be_meta_name(const hp_attributes *block, const hp_attribute *item) {
+  if (hp_is_item_deferred(block, item)) return true;
+  char first = item->length == strlen("viewport") ? (char)(*item->value | 0x20) : 0;
   return first == 'v' || first == 'r';
 }
 
 /* Returns false for most meta elements without resources. */
 static bool may_be_watched_meta(const hp_attributes *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    hp_atom name = block->items[i].name;
-    if (name == HP_ATOM_NAME && may_be_meta_name(block, i)) return true;
-    if (name == HP_ATOM_HTTP_EQUIV &&
-        (may_have_length(block, i, strlen("content-security-policy")) || may_have_length(block, i, strlen("refresh"))))
-      return true;
-  }
-  return false;
+  const hp_attribute *name = hp_find_attribute(block, HP_ATOM_NAME);
+  if (name && may_be_meta_name(block, name)) return true;
+  const hp_attribute *pragma = hp_find_attribute(block, HP_ATOM_HTTP_EQUIV);
+  return pragma && (may_have_length(block, pragma, strlen("content-security-policy")) ||
+                    may_have_length(block, pragma, strlen("refresh")));
 }
 
 /* Returns false for most use elements: they refer to elements of the document. */
@@ -511,9 +503,8 @@ static inline bool may_have_resources(const char *base, const hp_node *node) {
   if (node->name == HP_ATOM_LINK) return hp_may_be_watched_link(block);
   hp_atom required = required_attributes[node->name];
   if (!required) return true;
-  for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i].name == required) return required != HP_ATOM_TYPE || may_have_length(block, i, strlen("image"));
-  return false;
+  const hp_attribute *item = hp_find_attribute(block, required);
+  return item && (required != HP_ATOM_TYPE || may_have_length(block, item, strlen("image")));
 }
 
 static void see_resources(hp_finder *f, const hp_node *node, uint32_t start) {
@@ -551,9 +542,7 @@ static inline void see_next(hp_finder *f, const hp_node *node, uint32_t start) {
   }
   if (!node->attributes) return;
   const hp_attributes *block = hp_at(f->builder->base, node->attributes);
-  const hp_attribute *at = block->items, *end = at + block->count;
-  while (at < end && at->name != HP_ATOM_SRC) at++;
-  if (at < end)
+  if (hp_find_attribute(block, HP_ATOM_SRC))
     see_script(f, node, start);
   else if (hp_may_be_inline_script(block))
     see_resources(f, node, start);
@@ -640,7 +629,7 @@ void hp_finder_begin_log(hp_finder *f, hp_sightings *sightings) {
 }
 
 void hp_finder_cut_log(hp_finder *f, uint32_t count) {
-  for (uint32_t i = count; i < f->sightings->count; i++) cancel(f, &f->sightings->items[i]);
+  for (uint32_t i = count; i < f->sightings->count; i++) cancel_except(f, &f->sightings->items[i], NULL);
   f->sightings->count = count;
   if (f->reported > count) f->reported = count;
   f->found_to = 0;

@@ -141,14 +141,6 @@ typedef struct hp_subject { // value
   const hp_attributes *attributes; /* or NULL */
 } hp_subject;
 
-/* Returns the attribute with this name, or NULL. `attributes` may be NULL. */
-static inline const hp_attribute *hp_find_attribute(const hp_attributes *attributes, hp_atom name) {
-  if (!attributes) return NULL;
-  for (const hp_attribute *item = attributes->items, *end = item + attributes->count; item < end; item++)
-    if (item->name == name) return item;
-  return NULL;
-}
-
 /* Binds the selectors to the document. HPAR_ERROR_MEMORY; the matcher may be closed after any
  * result. */
 hpar_status hp_matcher_open(hp_matcher *matcher, const hpar_selectors *set, const hpar_document *document,
