@@ -162,9 +162,7 @@ static inline const hp_bits *hp_matcher_universal(const hp_matcher *m) { return 
 /* Returns true if an instruction is filed under the name, which has a fixed atom. */
 static inline bool hp_matcher_has_tag(const hp_matcher *m, hp_atom name) { return m->index.tag_rows[name]; }
 /* Returns true if an instruction is filed under an id, a class or an attribute. */
-static inline bool hp_matcher_needs_attributes(const hp_matcher *m) {
-  return m->index.ids.slots || m->index.classes.slots || m->index.attributes.slots;
-}
+static inline bool hp_matcher_needs_attributes(const hp_matcher *m) { return m->index.reads_attributes; }
 
 /* Returns the bytes of a frame. */
 size_t hp_frame_size(const hp_matcher *matcher);
@@ -223,6 +221,15 @@ void hp_matcher_forget_types(hp_matcher *matcher);
 bool hp_equal_bytes(const char *a, const char *b, size_t length, bool ignore_case);
 /* Returns true if `word` is one of the words of the value. An empty word is in no value. */
 bool hp_has_word(const char *value, size_t length, const char *word, size_t word_length, bool ignore_case);
+
+/* Return true if the value of `id` is, or that of `class` has, the name at this place in the set's
+ * text. */
+static inline bool hp_value_is_id(const hp_matcher *m, hpar_string value, uint32_t place, uint32_t length) {
+  return value.length == length && hp_equal_bytes(value.bytes, m->set->text + place, length, m->is_quirky);
+}
+static inline bool hp_value_has_class(const hp_matcher *m, hpar_string value, uint32_t place, uint32_t length) {
+  return hp_has_word(value.bytes, value.length, m->set->text + place, length, m->is_quirky);
+}
 
 /* Returns true if the compound holds. `parent` may be NULL in a reverse walk. */
 bool hp_compound_holds(const hp_matcher *matcher, uint32_t compound, const hp_subject *subject, const hp_frame *parent);

@@ -121,15 +121,20 @@ static bool is_plain_type(const hp_matcher *m, const hp_compound *compound) {
          (compound->name == HP_SELECT_NONE || is_one_name(m, compound->name));
 }
 
+/* Returns the only test of a compound in any namespace, if it can be its key, or NULL. */
+static const hp_test *only_test(const hp_matcher *m, const hp_compound *compound) {
+  if (compound->ns != HP_NAMESPACE_ANY || compound->first_test == HP_SELECT_NONE) return NULL;
+  const hp_test *test = &m->set->tests[compound->first_test];
+  return test->next == HP_SELECT_NONE && is_key(m, test) ? test : NULL;
+}
+
 /* Returns true if each candidate for the instruction matches, because its key is its only test. */
 static bool is_sure(const hp_matcher *m, const hp_instruction *instruction) {
   const hp_compound *compound = &m->set->compounds[instruction->compound];
   if (instruction->slot != HP_SELECT_NONE) return false;
   if (compound->first_test == HP_SELECT_NONE) return is_plain_type(m, compound);
-  const hp_test *test = &m->set->tests[compound->first_test];
-  if (compound->name != HP_SELECT_NONE || compound->ns != HP_NAMESPACE_ANY || test->next != HP_SELECT_NONE ||
-      !is_key(m, test))
-    return false;
+  const hp_test *test = only_test(m, compound);
+  if (!test || compound->name != HP_SELECT_NONE) return false;
   switch (test->kind) {
     case HP_TEST_ID: return m->index.ids.key_count == 1;
     case HP_TEST_CLASS: return m->index.classes.key_count == 1;
@@ -145,11 +150,9 @@ static bool is_sure(const hp_matcher *m, const hp_instruction *instruction) {
  * type is its key: `a[href]`. Returns 0 if there is none. */
 static hp_atom only_attribute(const hp_matcher *m, const hp_instruction *instruction) {
   const hp_compound *compound = &m->set->compounds[instruction->compound];
-  if (compound->ns != HP_NAMESPACE_ANY || compound->name == HP_SELECT_NONE || !is_one_name(m, compound->name)) return 0;
-  if (compound->first_test == HP_SELECT_NONE) return 0;
-  const hp_test *test = &m->set->tests[compound->first_test];
-  bool is_only = test->next == HP_SELECT_NONE && test->kind == HP_TEST_ATTRIBUTE && is_key(m, test);
-  if (!is_only || test->operator!= HP_ATTRIBUTE_PRESENT || !is_one_name(m, test->name)) return 0;
+  const hp_test *test = only_test(m, compound);
+  if (!test || compound->name == HP_SELECT_NONE || !is_one_name(m, compound->name)) return 0;
+  if (test->kind != HP_TEST_ATTRIBUTE || test->operator!= HP_ATTRIBUTE_PRESENT || !is_one_name(m, test->name)) return 0;
   return m->names[test->name].exact;
 }
 
@@ -166,22 +169,13 @@ static bool bind_names(hp_matcher *m) {
 }
 
 static bool open_sets(hp_matcher *m) {
-  enum { SETS = 12 };
-  hp_bits *bits = hp_allocate_zeroed(SETS * m->words * sizeof *bits);
+  hp_instruction_sets *s = &m->sets;
+  hp_bits **sets[] = {&s->universal, &s->entries, &s->accepts, &s->sure, &s->by_attribute, &m->matched, &m->active};
+  enum { SETS = sizeof sets / sizeof *sets, COMBINATORS = sizeof s->by_combinator / sizeof *s->by_combinator };
+  hp_bits *bits = hp_allocate_zeroed((SETS + COMBINATORS) * m->words * sizeof *bits);
   if (!bits) return false;
-  hp_bits **sets[SETS] = {&m->sets.universal,
-                          &m->sets.entries,
-                          &m->sets.accepts,
-                          &m->sets.by_combinator[0],
-                          &m->sets.by_combinator[1],
-                          &m->sets.by_combinator[2],
-                          &m->sets.by_combinator[3],
-                          &m->sets.by_combinator[4],
-                          &m->matched,
-                          &m->active,
-                          &m->sets.sure,
-                          &m->sets.by_attribute};
   for (size_t i = 0; i < SETS; i++) *sets[i] = bits + i * m->words;
+  for (size_t i = 0; i < COMBINATORS; i++) s->by_combinator[i] = bits + (SETS + i) * m->words;
   for (uint32_t i = 0; i < m->set->instructions_count; i++) {
     const hp_instruction *instruction = &m->set->instructions[i];
     hp_set_bit(m->sets.by_combinator[instruction->combinator], i);
@@ -279,14 +273,11 @@ static inline void add_row(const hp_matcher *m, hp_bits *candidates, uint32_t ro
 }
 
 static bool only_class_holds(const hp_matcher *m, hpar_string value) {
-  const hp_row_table *table = &m->index.classes;
-  return hp_has_word(value.bytes, value.length, text_at(m, table->text), table->length, m->is_quirky);
+  return hp_value_has_class(m, value, m->index.classes.text, m->index.classes.length);
 }
 
 static bool only_id_holds(const hp_matcher *m, hpar_string value) {
-  const hp_row_table *table = &m->index.ids;
-  return value.length == table->length &&
-         hp_equal_bytes(value.bytes, text_at(m, table->text), value.length, m->is_quirky);
+  return hp_value_is_id(m, value, m->index.ids.text, m->index.ids.length);
 }
 
 bool hp_only_value_holds(const hp_matcher *m, const hp_attributes *attributes, const hp_attribute *item) {
@@ -338,15 +329,20 @@ void hp_matcher_find_candidates(hp_matcher *m, const hp_subject *s) {
   if (s->attributes && m->index.reads_attributes) hp_add_attribute_candidates(m, m->active, s->attributes);
 }
 
+/* Returns the slot of the key, or the free one where it belongs. */
+static struct hp_type_count *find_type(struct hp_type_count *slots, uint32_t mask, uint64_t key) {
+  uint32_t slot = (uint32_t)(key * HP_NAME_K1 >> 32) & mask;
+  while (slots[slot].key && slots[slot].key != key) slot = (slot + 1) & mask;
+  return &slots[slot];
+}
+
 static bool grow_types(hp_matcher *m) {
   uint32_t slots = m->types.slots ? 2 * (m->types.mask + 1) : 256;
   struct hp_type_count *types = hp_allocate_zeroed(slots * sizeof *types);
   if (!types) return false;
   for (uint32_t i = 0; m->types.slots && i <= m->types.mask; i++) {
-    if (!m->types.slots[i].key) continue;
-    uint32_t slot = (uint32_t)(m->types.slots[i].key * HP_NAME_K1 >> 32) & (slots - 1);
-    while (types[slot].key) slot = (slot + 1) & (slots - 1);
-    types[slot] = m->types.slots[i];
+    const struct hp_type_count *old = &m->types.slots[i];
+    if (old->key) *find_type(types, slots - 1, old->key) = *old;
   }
   hp_free(m->types.slots);
   m->types.slots = types;
@@ -355,16 +351,12 @@ static bool grow_types(hp_matcher *m) {
 }
 
 uint32_t hp_matcher_count_type(hp_matcher *m, hp_ref parent, const hp_subject *s) {
-  if (!m->types.slots || 2 * m->types.count > m->types.mask)
-    if (!grow_types(m)) return 0;
+  if ((!m->types.slots || 2 * m->types.count > m->types.mask) && !grow_types(m)) return 0;
   uint64_t key = (uint64_t)parent << 32 | (uint64_t)s->node->ns << 29 | s->node->name;
-  uint32_t slot = (uint32_t)(key * HP_NAME_K1 >> 32) & m->types.mask;
-  while (m->types.slots[slot].key && m->types.slots[slot].key != key) slot = (slot + 1) & m->types.mask;
-  if (!m->types.slots[slot].key) {
-    m->types.slots[slot].key = key;
-    m->types.count++;
-  }
-  return ++m->types.slots[slot].count;
+  struct hp_type_count *type = find_type(m->types.slots, m->types.mask, key);
+  m->types.count += !type->key;
+  type->key = key;
+  return ++type->count;
 }
 
 void hp_matcher_forget_types(hp_matcher *m) {

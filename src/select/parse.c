@@ -81,13 +81,11 @@ static ptrdiff_t css_identifier(hp_css *css, char *to) {
   if (!css_at_identifier(css)) return -1;
   const char *from = to;
   while (css->at < css->end) {
-    if (is_name(*css->at)) {
-      if (*css->at) {
-        *to++ = *css->at++;
-      } else {
-        to = put_code_point(to, 0);
-        css->at++;
-      }
+    if (!*css->at) {
+      to = put_code_point(to, 0);
+      css->at++;
+    } else if (is_name(*css->at)) {
+      *to++ = *css->at++;
     } else if (is_escape(css->at, css->end)) {
       css->at++;
       to = put_escape(css, to);
@@ -119,9 +117,7 @@ static ptrdiff_t css_string(hp_css *css, char *to) {
 
 static bool take_word(hp_css *css, const char *word) {
   size_t length = strlen(word);
-  if ((size_t)(css->end - css->at) < length) return false;
-  for (size_t i = 0; i < length; i++)
-    if ((hp_ascii_is_letter(css->at[i]) ? css->at[i] | 0x20 : css->at[i]) != word[i]) return false;
+  if ((size_t)(css->end - css->at) < length || !hp_ascii_equal(css->at, word, length)) return false;
   if (css->at + length < css->end && is_name(css->at[length])) return false;
   css->at += length;
   return true;
@@ -515,8 +511,7 @@ typedef enum pseudo_kind {
   PSEUDO_ONLY,  /* a fixed An+B from both ends */
   PSEUDO_LIST,  /* a selector list */
   PSEUDO_HAS,
-  PSEUDO_LANG,
-  PSEUDO_NEVER /* a state that a document without a user does not have */
+  PSEUDO_LANG
 } pseudo_kind;
 
 enum { OF_TYPE = 1, FROM_END = 2, NEGATED = 4, FORGIVING = 8 };
@@ -555,22 +550,19 @@ static const pseudo pseudos[] = {
     {"not", PSEUDO_LIST, HP_TEST_LIST, NEGATED, NULL},
     {"has", PSEUDO_HAS, HP_TEST_AHEAD, 0, ":has() needs what follows the start tag"},
     {"lang", PSEUDO_LANG, HP_TEST_LANG, 0, NULL},
-    {"hover", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
-    {"active", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
-    {"focus", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
-    {"focus-within", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
-    {"focus-visible", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
-    {"visited", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
-    {"target", PSEUDO_NEVER, HP_TEST_NEVER, 0, NULL},
+    /* states that a document without a user does not have */
+    {"hover", PSEUDO_TEST, HP_TEST_NEVER, 0, NULL},
+    {"active", PSEUDO_TEST, HP_TEST_NEVER, 0, NULL},
+    {"focus", PSEUDO_TEST, HP_TEST_NEVER, 0, NULL},
+    {"focus-within", PSEUDO_TEST, HP_TEST_NEVER, 0, NULL},
+    {"focus-visible", PSEUDO_TEST, HP_TEST_NEVER, 0, NULL},
+    {"visited", PSEUDO_TEST, HP_TEST_NEVER, 0, NULL},
+    {"target", PSEUDO_TEST, HP_TEST_NEVER, 0, NULL},
 };
 
-static const pseudo *find(const char *name, size_t length) {
-  for (size_t i = 0; i < sizeof pseudos / sizeof *pseudos; i++) {
-    if (strlen(pseudos[i].name) != length) continue;
-    size_t k = 0;
-    while (k < length && hp_ascii_lower(name[k]) == pseudos[i].name[k]) k++;
-    if (k == length) return &pseudos[i];
-  }
+static const pseudo *find(hpar_string name) {
+  for (size_t i = 0; i < sizeof pseudos / sizeof *pseudos; i++)
+    if (hp_is_word(name, pseudos[i].name)) return &pseudos[i];
   return NULL;
 }
 
@@ -904,7 +896,7 @@ static void selector_pseudo(hp_selector_parser *p, uint32_t compound) {
   uint32_t place, kept = p->set->text_count;
   ptrdiff_t length = selector_identifier(p, &place);
   if (length < 0) selector_fail(p, begin, "a pseudo-class must follow ':'");
-  const pseudo *pseudo = find(p->set->text + place, (size_t)length);
+  const pseudo *pseudo = find((hpar_string){p->set->text + place, (size_t)length});
   p->set->text_count = kept;
   if (!pseudo) selector_fail(p, begin, "this pseudo-class is unknown");
   if (p->for_stream && pseudo->not_in_stream) selector_refuse(p, begin, pseudo->not_in_stream);

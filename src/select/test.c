@@ -147,8 +147,8 @@ static bool is_checked(const hp_matcher *m, const hp_subject *s) {
   if (is_html_named(s, HP_ATOM_OPTION)) return hp_find_attribute(s->attributes, HP_ATOM_SELECTED) != NULL;
   if (!is_html_named(s, HP_ATOM_INPUT) || !hp_find_attribute(s->attributes, HP_ATOM_CHECKED)) return false;
   const hp_attribute *type = hp_find_attribute(s->attributes, HP_ATOM_TYPE);
-  return type && ((type->length == 5 && hp_ascii_equal(type->value, "radio", 5)) ||
-                  (type->length == 8 && hp_ascii_equal(type->value, "checkbox", 8)));
+  const hpar_string value = type ? (hpar_string){type->value, type->length} : (hpar_string){NULL, 0};
+  return hp_is_word(value, "radio") || hp_is_word(value, "checkbox");
 }
 
 static bool can_be_disabled(const hp_subject *s) {
@@ -276,17 +276,12 @@ static bool language_holds(const hp_matcher *m, const hp_test *test, const hp_su
 
 static bool id_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
   const hp_attribute *id = hp_find_attribute(s->attributes, HP_ATOM_ID);
-  if (!id) return false;
-  hpar_string value = hp_value_of(m, s, id);
-  return value.length == test->length &&
-         hp_equal_bytes(value.bytes, text_at(m, test->value), test->length, m->is_quirky);
+  return id && hp_value_is_id(m, hp_value_of(m, s, id), test->value, test->length);
 }
 
 static bool class_holds(const hp_matcher *m, const hp_test *test, const hp_subject *s) {
-  const hp_attribute *attribute = hp_find_attribute(s->attributes, HP_ATOM_CLASS);
-  if (!attribute) return false;
-  hpar_string value = hp_value_of(m, s, attribute);
-  return hp_has_word(value.bytes, value.length, text_at(m, test->value), test->length, m->is_quirky);
+  const hp_attribute *classes = hp_find_attribute(s->attributes, HP_ATOM_CLASS);
+  return classes && hp_value_has_class(m, hp_value_of(m, s, classes), test->value, test->length);
 }
 
 bool hp_nth_holds(int32_t a, int32_t b, uint32_t index) {

@@ -234,13 +234,10 @@ hp_ref hp_root_of(const hpar_document *document, hp_ref node) {
 
 hp_ref hp_element_after(const hpar_document *document, hp_ref node) {
   const char *base = document->range.base;
-  while (node) {
-    const hp_node *n = hp_node_at(base, node);
-    for (hp_ref next = n->next; next; next = hp_node_at(base, next)->next)
-      if (hp_node_at(base, next)->kind == HPAR_NODE_ELEMENT) return next;
-    node = hp_parent_of(base, n);
-  }
-  return 0;
+  do {
+    node = hp_node_after(base, node, 0);
+  } while (node && hp_node_at(base, node)->kind != HPAR_NODE_ELEMENT);
+  return node;
 }
 
 hpar_status hp_walk_skip(hp_walk *w, hp_ref element) {
