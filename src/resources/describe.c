@@ -124,9 +124,13 @@ static bool matches_nothing(hpar_string media) {
   return true;
 }
 
+static void skip_white(hpar_string *s) {
+  while (s->length && hp_ascii_is_white(*s->bytes)) s->bytes++, s->length--;
+}
+
 /* Returns the next word of a list with white space between words. `bytes` is NULL at its end. */
 static hpar_string next_word(hpar_string *list) {
-  while (list->length && hp_ascii_is_white(*list->bytes)) list->bytes++, list->length--;
+  skip_white(list);
   hpar_string word = {list->length ? list->bytes : NULL, 0};
   while (list->length && !hp_ascii_is_white(*list->bytes)) list->bytes++, list->length--, word.length++;
   return word;
@@ -138,27 +142,6 @@ static hpar_string value_of(const hp_described *d, hp_resource_attribute attribu
   return hp_resource_value(d->values, attribute);
 }
 
-/* Returns the resource of the element with its URL and candidates. The values of the attributes
- * have set the other strings. */
-static hpar_resource *begin_resource(const hp_described *d, hpar_resource_kind kind, hpar_string url,
-                                     hpar_string srcset, hpar_string sizes) {
-  hpar_resource *resource = &d->values->resource;
-  resource->kind = kind;
-  resource->flags = d->origin.flags;
-  resource->element = d->element;
-  resource->url = url;
-  resource->srcset = srcset;
-  resource->sizes = sizes;
-  resource->offset = d->origin.offset;
-  resource->thread = d->origin.thread;
-  return resource;
-}
-
-static hpar_resource *begin_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
-  const hpar_string none = {NULL, 0};
-  return begin_resource(d, kind, url, none, none);
-}
-
 /* Gives the resource, which the attributes have set, its origin. NULL: there is none. */
 static hpar_resource *complete(const hp_described *d, hpar_resource *resource) {
   if (!resource) return NULL;
@@ -166,6 +149,24 @@ static hpar_resource *complete(const hp_described *d, hpar_resource *resource) {
   resource->picture = d->picture;
   hp_set_origin(resource, d->element, d->origin);
   return resource;
+}
+
+/* Returns the resource of the element with its URL and candidates. The values of the attributes
+ * have set the other strings. */
+static hpar_resource *begin_resource(const hp_described *d, hpar_resource_kind kind, hpar_string url,
+                                     hpar_string srcset, hpar_string sizes) {
+  hpar_resource *resource = &d->values->resource;
+  resource->kind = kind;
+  resource->flags = 0;
+  resource->url = url;
+  resource->srcset = srcset;
+  resource->sizes = sizes;
+  return complete(d, resource);
+}
+
+static hpar_resource *begin_url(const hp_described *d, hpar_resource_kind kind, hpar_string url) {
+  const hpar_string none = {NULL, 0};
+  return begin_resource(d, kind, url, none, none);
 }
 
 static hpar_resource *script_of(const hp_described *d, hpar_string url) {
@@ -331,9 +332,7 @@ bool hp_describe_source(const hp_described *d, const hp_resource_values *img) {
   if (!srcset.length || (type.length && !begins_with(type, "image/"))) return true;
   if (matches_nothing(value_of(d, HP_RESOURCE_MEDIA))) return true;
   hpar_resource *resource = begin_resource(d, HPAR_RESOURCE_IMAGE, none, srcset, value_of(d, HP_RESOURCE_SIZES));
-  resource->flags |= HPAR_RESOURCE_SOURCE |
-                     (hp_is_word(hp_resource_value(img, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0u);
-  resource->picture = d->picture;
+  resource->flags |= HPAR_RESOURCE_SOURCE | hp_lazy_flag(img);
   resource->crossorigin = hp_resource_value(img, HP_RESOURCE_CROSSORIGIN);
   resource->referrerpolicy = hp_resource_value(img, HP_RESOURCE_REFERRERPOLICY);
   resource->fetchpriority = hp_resource_value(img, HP_RESOURCE_FETCHPRIORITY);
@@ -367,7 +366,6 @@ bool hp_describe_media_source(const hp_described *d, unsigned media) {
     return true;
   hpar_resource *resource = begin_url(d, HPAR_RESOURCE_MEDIA, url);
   resource->flags |= HPAR_RESOURCE_SOURCE;
-  resource->picture = d->picture;
   resource->crossorigin = media_crossorigin(media);
   return report_resource(d, resource);
 }
@@ -385,10 +383,6 @@ static bool describe_style(const hp_described *d) {
     if (!report_resource(d, resource)) return false;
   }
   return true;
-}
-
-static void skip_white(hpar_string *s) {
-  while (s->length && hp_ascii_is_white(*s->bytes)) s->bytes++, s->length--;
 }
 
 static void skip_bytes(hpar_string *s, size_t count) { s->bytes += count, s->length -= count; }
@@ -451,7 +445,7 @@ static bool describe_frame(const hp_described *d) {
   hpar_string url = value_of(d, HP_RESOURCE_SRC);
   if (!url.length || hp_has_value(d->values, HP_RESOURCE_SRCDOC)) return true;
   hpar_resource *resource = begin_url(d, HPAR_RESOURCE_FRAME, url);
-  if (hp_is_word(value_of(d, HP_RESOURCE_LOADING), "lazy")) resource->flags |= HPAR_RESOURCE_LAZY;
+  resource->flags |= hp_lazy_flag(d->values);
   return report_resource(d, resource);
 }
 

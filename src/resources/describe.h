@@ -288,6 +288,10 @@ static inline unsigned hp_flag_of(const hp_resource_values *values, hp_resource_
   return hp_has_value(values, attribute) ? flag : 0;
 }
 
+static inline unsigned hp_lazy_flag(const hp_resource_values *values) {
+  return hp_is_word(hp_resource_value(values, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0;
+}
+
 /* Sets the element, the thread and the offset. */
 static inline void hp_set_origin(hpar_resource *resource, hp_ref element, hp_resource_origin origin) {
   resource->element = element;
@@ -301,7 +305,7 @@ static inline hpar_resource *hp_image_in(hp_resource_values *values) {
   hpar_resource *resource = &values->resource;
   if (!resource->url.length && !resource->srcset.length) return NULL;
   resource->kind = HPAR_RESOURCE_IMAGE;
-  resource->flags = hp_is_word(hp_resource_value(values, HP_RESOURCE_LOADING), "lazy") ? HPAR_RESOURCE_LAZY : 0;
+  resource->flags = hp_lazy_flag(values);
   return resource;
 }
 

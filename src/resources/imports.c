@@ -12,14 +12,19 @@ static char *put_character(char *to, uint32_t c) {
 
 /*** CSS ***/
 
+/* Returns the position after the comment that begins at `at`, or NULL if it does not end. */
+static const char *after_comment(const char *at, const char *end) {
+  const char *close = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
+  return close ? close + 2 : NULL;
+}
+
 /* Returns the position after white space, comments, and the brackets of HTML comments. */
 static const char *css_skip_blank(const char *at, const char *end) {
   for (;;) {
     while (at < end && hp_ascii_is_white(*at)) at++;
     if (end - at >= 2 && !memcmp(at, "/*", 2)) {
-      at += 2;
-      while (at < end && (*at != '*' || end - at < 2 || at[1] != '/')) at++;
-      at = end - at >= 2 ? at + 2 : end;
+      const char *close = after_comment(at, end);
+      at = close ? close : end;
     } else if (end - at >= 4 && !memcmp(at, "<!--", 4)) {
       at += 4;
     } else if (end - at >= 3 && !memcmp(at, "-->", 3)) {
@@ -54,17 +59,23 @@ static const char *css_read_string(const char *at, const char *end, hpar_string 
   return at < end && *at == quote ? at + 1 : at;
 }
 
+/* Reads the URL of url(, which may be a string, from `at` on. Returns the position after it. Sets
+ * `*quote` to its quote; 0: none. */
+static const char *read_url_contents(const char *at, const char *end, hpar_string *url, char *quote) {
+  while (at < end && hp_ascii_is_white(*at)) at++;
+  *quote = at < end && (*at == '"' || *at == '\'') ? *at : 0;
+  if (*quote) return css_read_string(at, end, url);
+  const char *begin = at;
+  uint32_t number;
+  while (at < end && *at != ')' && !hp_ascii_is_white(*at)) at = read_escape(at, end, &number);
+  *url = (hpar_string){begin, (size_t)(at - begin)};
+  return at;
+}
+
 /* Returns the position after the URL and the ")" at `at`, and sets the URL. */
 static const char *read_url(const char *at, const char *end, hpar_string *url) {
-  while (at < end && hp_ascii_is_white(*at)) at++;
-  if (at < end && (*at == '"' || *at == '\'')) {
-    at = css_read_string(at, end, url);
-  } else {
-    const char *begin = at;
-    uint32_t number;
-    while (at < end && *at != ')' && !hp_ascii_is_white(*at)) at = read_escape(at, end, &number);
-    *url = (hpar_string){begin, (size_t)(at - begin)};
-  }
+  char quote;
+  at = read_url_contents(at, end, url, &quote);
   while (at < end && *at != ')') at++;
   return at < end ? at + 1 : end;
 }
@@ -109,10 +120,12 @@ static hpar_string css_unescape(hpar_string url, char *text) {
   return (hpar_string){text, (size_t)(to - text)};
 }
 
-static bool is_name_byte(char c) {
-  return (unsigned char)(hp_ascii_lower(c) - 'a') < 26 || hp_ascii_is_digit(c) || c == '-' || c == '_' || c == '\\' ||
-         (unsigned char)c >= 0x80;
+/* Returns true for a byte of a name in CSS and in JavaScript. */
+static bool is_word_byte(char c) {
+  return hp_ascii_is_letter(c) || hp_ascii_is_digit(c) || c == '_' || c == '\\' || (unsigned char)c >= 0x80;
 }
+
+static bool is_name_byte(char c) { return is_word_byte(c) || c == '-'; }
 
 /* Returns the position after the at-rule's name, which is `name`, or NULL. */
 static const char *skip_rule(const char *at, const char *end, const char *name) {
@@ -175,21 +188,12 @@ static bool leave_css_token(const char **at, const char *end, uint8_t inside) {
  * end in the part: then `*inside` is what is open. */
 static const char *read_css_url(hpar_string part, const char *at, bool is_last, hp_css_url *url, uint8_t *inside) {
   const char *end = part.bytes + part.length;
-  hpar_string contents = {at, 0};
+  hpar_string contents;
   uint32_t number;
+  at = read_url_contents(at, end, &contents, &url->quote);
+  *inside = (uint8_t)url->quote;
+  if (url->quote && at == end && !is_last && (!contents.length || at[-1] != url->quote)) return NULL;
   while (at < end && hp_ascii_is_white(*at)) at++;
-  url->quote = at < end && (*at == '"' || *at == '\'') ? *at : 0;
-  if (url->quote) {
-    at = css_read_string(at, end, &contents);
-    *inside = (uint8_t)url->quote;
-    if (at == end && !is_last && (!contents.length || at[-1] != url->quote)) return NULL;
-    while (at < end && hp_ascii_is_white(*at)) at++;
-  } else {
-    const char *begin = at;
-    while (at < end && *at != ')' && !hp_ascii_is_white(*at)) at = read_escape(at, end, &number);
-    contents = (hpar_string){begin, (size_t)(at - begin)};
-    while (at < end && hp_ascii_is_white(*at)) at++;
-  }
   *inside = IN_URL;
   if (at == end && !is_last) return NULL;
   url->from = (size_t)(contents.bytes - part.bytes);
@@ -224,8 +228,7 @@ static const char *read_css_token(hpar_string part, const char *at, hp_css_place
   if (hp_ascii_is_white(*at)) return at + 1;
   if (*at == '/' && end - at > 1 && at[1] == '*') {
     *inside = IN_COMMENT;
-    const char *close = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
-    return close ? close + 2 : NULL;
+    return after_comment(at, end);
   }
   place->after_rule = false;
   if (*at == '"' || *at == '\'') return read_css_string_token(part, at, place, after_rule, url, inside);
@@ -299,10 +302,7 @@ size_t hp_css_boundary(hpar_string part, const hp_css_place *from, size_t limit)
 
 /*** JavaScript ***/
 
-static bool is_identifier(char c) {
-  return (unsigned char)(hp_ascii_lower(c) - 'a') < 26 || hp_ascii_is_digit(c) || c == '$' || c == '_' || c == '\\' ||
-         (unsigned char)c >= 0x80;
-}
+static bool is_identifier(char c) { return is_word_byte(c) || c == '$'; }
 
 /* Returns the position after white space and comments. */
 static const char *js_skip_blank(const char *at, const char *end) {
@@ -313,8 +313,8 @@ static const char *js_skip_blank(const char *at, const char *end) {
       const char *line = memchr(at, '\n', (size_t)(end - at));
       at = line ? line : end;
     } else if (at[1] == '*') {
-      const char *close = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
-      at = close ? close + 2 : end;
+      const char *close = after_comment(at, end);
+      at = close ? close : end;
     } else {
       return at;
     }
