@@ -147,12 +147,6 @@ static hpar_status parse_whole(hp_session *session, hp_config *config, const cha
   bool cut_off = config->limits.input && length > config->limits.input;
   if (cut_off) length = (size_t)config->limits.input;
   uint64_t memory_limit = hp_config_memory_limit(config, length);
-  hp_request request = {.document = document,
-                        .limits = hp_config_limits(config, length, begin),
-                        .scripting = config->scripting,
-                        .source_offsets = config->source_offsets,
-                        .decodes_values = config->decodes_values,
-                        .max_errors = config->max_errors};
   hp_result *result = &session->result;
   *result = (hp_result){.driver = driver_for(session, config, length)};
 #if HPAR_PARALLEL
@@ -163,16 +157,14 @@ static hpar_status parse_whole(hp_session *session, hp_config *config, const cha
 #endif
   const hp_sniffed first = hp_sniff(bytes, length, config->encoding, !config->fragment);
   hp_sniffed sniffed = first;
-  uint64_t decode_ns = 0;
+  hp_request request = hp_session_request(session, config, document, length, begin, NULL);
   hpar_status status;
-  /* A second round follows a meta element beyond the prescan that declares another encoding, and a
-   * text that is not valid. */
-  if (config->resources.callback) hp_session_find_resources(session, config, NULL, &request);
-  hp_session_run_scripts(session, config, &request);
 #if HPAR_PARALLEL
   choose_validation(session, config, &sniffed, &request.limits);
 #endif
   bool estimates = may_estimate(session, config, memory_limit, length);
+  /* A second round follows a meta element beyond the prescan that declares another encoding, and a
+   * text that is not valid. */
   for (bool again = true, ends_earlier; again;) {
     ends_earlier = false;
     hp_session_restart_resources(session, &request);
@@ -182,7 +174,7 @@ static hpar_status parse_whole(hp_session *session, hp_config *config, const cha
     if (status == HPAR_OK) status = open_input(session, config, bytes, length, &sniffed, document);
     hp_limit_memory(document, memory_limit, estimates);
     uint64_t parsing = hp_now();
-    decode_ns += parsing - decoding;
+    result->decode_ns += parsing - decoding;
     if (status != HPAR_OK) break;
     if (request.trace)
       request.trace->event(request.trace, HP_EVENT_DECODE, 0, UINT32_MAX, decoding, parsing, 0, document->input.length);
@@ -210,7 +202,6 @@ static hpar_status parse_whole(hp_session *session, hp_config *config, const cha
     /* The meta element that declared the encoding may be after the limit. */
     if (ends_earlier) sniffed = first;
   }
-  result->decode_ns = decode_ns;
   if (status == HPAR_OK || hp_is_limit(status)) {
     hpar_status closed = hp_close_request(session, config, &request, &sniffed, status != HPAR_OK);
     if (closed != HPAR_OK) status = closed;
@@ -314,19 +305,10 @@ hpar_status hp_feed_begin(hp_feed *feed, hp_session *session, const hp_config *c
   config = &feed->config;
   session->result = (hp_result){.driver = HP_DRIVER_SEQUENTIAL};
   feed->way = first_way(feed);
-  feed->request = (hp_request){.document = document,
-                               .more = true,
-                               .scripting = config->scripting,
-                               .source_offsets = config->source_offsets,
-                               .decodes_values = config->decodes_values,
-                               .max_errors = config->max_errors,
-                               .limits = hp_config_limits(config, 0, feed->begin)};
   bool reports = config->resources.callback;
-  if (reports) {
-    hp_published_input_open(&feed->published);
-    hp_session_find_resources(session, &feed->config, &feed->published, &feed->request);
-  }
-  hp_session_run_scripts(session, &feed->config, &feed->request);
+  if (reports) hp_published_input_open(&feed->published);
+  feed->request = hp_session_request(session, &feed->config, document, 0, feed->begin, &feed->published);
+  feed->request.more = true;
   bool offsets = reports || config->source_offsets || config->max_errors || config->cut_count || config->inspection;
   status = hp_stream_open(&feed->stream, &document->input, &document->text, &document->source, config->encoding,
                           !config->fragment, offsets);
@@ -440,13 +422,10 @@ static hpar_status parse_decoded(hp_feed *feed, bool timed, uint64_t begin, bool
     if (outcome != HP_OUTCOME_RESTART && (status != HPAR_OK || !hp_stream_needs_fallback(stream))) break;
     timed = true;
     begin = hp_now();
-    if (hp_stream_needs_fallback(stream)) {
-      hp_sniffed fallback = {&hp_windows1252, HP_ENCODING_FROM_FALLBACK, false};
-      status = begin_again(feed, fallback, last);
-    } else {
-      hp_sniffed declared = {hp_changed_encoding(&feed->session->engine.builder), HP_ENCODING_FROM_LATE_META, true};
-      status = begin_again(feed, declared, last);
-    }
+    hp_sniffed next = {&hp_windows1252, HP_ENCODING_FROM_FALLBACK, false};
+    if (!hp_stream_needs_fallback(stream))
+      next = (hp_sniffed){hp_changed_encoding(&feed->session->engine.builder), HP_ENCODING_FROM_LATE_META, true};
+    status = begin_again(feed, next, last);
   }
   if (status == HPAR_OK) note_meta(feed);
   return status;

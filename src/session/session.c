@@ -190,8 +190,8 @@ void hp_session_note_waits(hp_session *session, const hp_config *config, size_t 
 }
 #endif
 
-void hp_session_find_resources(hp_session *session, hp_config *config, hp_published_input *published,
-                               hp_request *request) {
+/* Sets the listener of the request and the finder of the driver. */
+static void find_resources(hp_session *session, hp_config *config, hp_published_input *published, hp_request *request) {
   const hpar_resource_options *options = &config->resources;
   session->resources = (hp_resource_report){.callback = options->callback,
                                             .context = options->context,
@@ -199,7 +199,7 @@ void hp_session_find_resources(hp_session *session, hp_config *config, hp_publis
                                             .input = &request->document->input,
                                             .published = published,
                                             .in_order = options->in_order,
-                                            .runs_scripts = hp_config_runs_scripts(config)};
+                                            .runs_scripts = request->runs_scripts};
   hp_finder_open(&session->finder, &session->resources, &session->engine.builder, 0, true);
   request->listener = &session->finder.listener;
 #if HPAR_PARALLEL
@@ -207,15 +207,22 @@ void hp_session_find_resources(hp_session *session, hp_config *config, hp_publis
 #endif
 }
 
-void hp_session_run_scripts(hp_session *session, hp_config *config, hp_request *request) {
-  request->runs_scripts = hp_config_runs_scripts(config);
-  /* Scripts read values before the end of the parse. */
-  if (request->runs_scripts) request->decodes_values = true;
+hp_request hp_session_request(hp_session *session, hp_config *config, hpar_document *document, uint64_t length,
+                              uint64_t begin, hp_published_input *published) {
+  const bool runs_scripts = hp_config_runs_scripts(config);
+  hp_request request = {.document = document,
+                        .limits = hp_config_limits(config, length, begin),
+                        .scripting = config->scripting,
+                        .runs_scripts = runs_scripts,
+                        .source_offsets = config->source_offsets,
+                        /* scripts read values before the end of the parse */
+                        .decodes_values = config->decodes_values || runs_scripts,
+                        .max_errors = config->max_errors};
+  if (config->resources.callback) find_resources(session, config, published, &request);
 #if HPAR_PARALLEL
-  config->parallel.scripts = request->runs_scripts ? &session->scripts : NULL;
-#else
-  (void)session;
+  config->parallel.scripts = runs_scripts ? &session->scripts : NULL;
 #endif
+  return request;
 }
 
 static hpar_status restart_resources(void *finder) {

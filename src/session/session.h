@@ -200,14 +200,10 @@ bool hp_is_limit(hpar_status status);
  * `estimates`, the bytes of the tree may depend on caches. */
 void hp_limit_memory(hpar_document *document, uint64_t limit, bool estimates);
 
-/* Prepares the report of resources. `published`: of a fed parse, or NULL. Sets the listener of
- * the request and the finder of the driver, which are NULL without this call. Requires: the
- * configuration has a callback for resources. */
-void hp_session_find_resources(hp_session *session, hp_config *config, hp_published_input *published,
-                               hp_request *request);
-
-/* Prepares the request and the drivers for scripts, if the configuration requests it. */
-void hp_session_run_scripts(hp_session *session, hp_config *config, hp_request *request);
+/* Makes the request for a parse that began at the time `begin`, and prepares the drivers for its
+ * resources and scripts. `length`: of the input; 0: not known. `published`: of a fed parse. */
+hp_request hp_session_request(hp_session *session, hp_config *config, hpar_document *document, uint64_t length,
+                              uint64_t begin, hp_published_input *published);
 
 /* Cancels the resources that the parse has confirmed, because it begins again. */
 void hp_session_restart_resources(hp_session *session, const hp_request *request);
