@@ -13,6 +13,13 @@ static inline hp_node *node_at(const hp_builder *b, hp_ref ref) { return hp_node
 static inline hpar_string text_of(const hp_builder *b, const hp_node *text) {
   return hp_text_of(b->base, b->tokenizer->base, text);
 }
+/* Returns NULL if the block, or 0, has no attribute of this name. */
+static inline const hp_attribute *attribute_in_block(const hp_builder *b, hp_ref attributes, hp_atom name) {
+  const hp_attributes *block = hp_at(b->base, attributes);
+  for (uint32_t i = 0; attributes && i < block->count; i++)
+    if (block->items[i].name == name) return &block->items[i];
+  return NULL;
+}
 static inline hp_open_element *current(const hp_builder *b) { return b->stack.top; }
 static inline bool is_html(const hp_open_element *e, hp_atom name) {
   return e->name == name && e->ns == HPAR_NAMESPACE_HTML;
@@ -70,13 +77,8 @@ static inline bool takes_html(const hp_open_element *e) {
 }
 
 static inline bool font_breaks_out(const hp_builder *b, const hp_token *t) {
-  if (!t->attributes) return false;
-  const hp_attributes *block = hp_at(b->base, t->attributes);
-  for (uint32_t i = 0; i < block->count; i++) {
-    hp_atom name = block->items[i].name;
-    if (name == HP_ATOM_COLOR || name == HP_ATOM_FACE || name == HP_ATOM_SIZE) return true;
-  }
-  return false;
+  return attribute_in_block(b, t->attributes, HP_ATOM_COLOR) || attribute_in_block(b, t->attributes, HP_ATOM_FACE) ||
+         attribute_in_block(b, t->attributes, HP_ATOM_SIZE);
 }
 
 /* Returns true if the tag ends foreign content. */
