@@ -127,4 +127,24 @@ static inline int hp_utf8_sequence(const char *at, const char *end) {
   return more + 1;
 }
 
+/* Writes a code point in UTF-8. Returns the end. */
+static inline char *hp_put_code_point(char *out, uint32_t c) {
+  if (c < 0x80) {
+    *out++ = (char)c;
+  } else if (c < 0x800) {
+    *out++ = (char)(0xC0 | c >> 6);
+    *out++ = (char)(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    *out++ = (char)(0xE0 | c >> 12);
+    *out++ = (char)(0x80 | (c >> 6 & 0x3F));
+    *out++ = (char)(0x80 | (c & 0x3F));
+  } else {
+    *out++ = (char)(0xF0 | c >> 18);
+    *out++ = (char)(0x80 | (c >> 12 & 0x3F));
+    *out++ = (char)(0x80 | (c >> 6 & 0x3F));
+    *out++ = (char)(0x80 | (c & 0x3F));
+  }
+  return out;
+}
+
 #endif

@@ -60,25 +60,6 @@ hpar_status hp_gb18030_ranges_open(const uint16_t **table);
  * HPAR_ERROR_MEMORY. */
 hpar_status hp_single_byte_open(const hp_encoding *encoding, const hp_character **table);
 
-static inline char *hp_put_code_point(char *out, uint32_t c) {
-  if (c < 0x80) {
-    *out++ = (char)c;
-  } else if (c < 0x800) {
-    *out++ = (char)(0xC0 | c >> 6);
-    *out++ = (char)(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    *out++ = (char)(0xE0 | c >> 12);
-    *out++ = (char)(0x80 | (c >> 6 & 0x3F));
-    *out++ = (char)(0x80 | (c & 0x3F));
-  } else {
-    *out++ = (char)(0xF0 | c >> 18);
-    *out++ = (char)(0x80 | (c >> 12 & 0x3F));
-    *out++ = (char)(0x80 | (c >> 6 & 0x3F));
-    *out++ = (char)(0x80 | (c & 0x3F));
-  }
-  return out;
-}
-
 /*** the state of a decoder, for decode.c and for input.c, which decodes in place ***/
 
 enum {

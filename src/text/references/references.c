@@ -26,29 +26,6 @@ static const hp_entity *find(const char *name, size_t length) {
   }
 }
 
-static unsigned encode(uint32_t code, char *bytes) {
-  if (code < 0x80) {
-    bytes[0] = (char)code;
-    return 1;
-  }
-  if (code < 0x800) {
-    bytes[0] = (char)(0xC0 | code >> 6);
-    bytes[1] = (char)(0x80 | (code & 0x3F));
-    return 2;
-  }
-  if (code < 0x10000) {
-    bytes[0] = (char)(0xE0 | code >> 12);
-    bytes[1] = (char)(0x80 | (code >> 6 & 0x3F));
-    bytes[2] = (char)(0x80 | (code & 0x3F));
-    return 3;
-  }
-  bytes[0] = (char)(0xF0 | code >> 18);
-  bytes[1] = (char)(0x80 | (code >> 12 & 0x3F));
-  bytes[2] = (char)(0x80 | (code >> 6 & 0x3F));
-  bytes[3] = (char)(0x80 | (code & 0x3F));
-  return 4;
-}
-
 static void report_reference_error(hp_errors *errors, hp_error_code code, const char *at, const char *base) {
   if (errors) hp_errors_add(errors, code, (size_t)(at - base));
 }
@@ -69,15 +46,8 @@ static hp_reference numeric(const char *p, const char *end, const char *base, hp
     //§ hexadecimal-character-reference-start-state
     digits = ++p;
     //§ hexadecimal-character-reference-state
-    for (; p < end; p++) {
-      unsigned digit = (unsigned char)(*p - '0');
-      if (digit > 9) {
-        digit = (unsigned char)((*p | 0x20) - 'a');
-        if (digit > 5) break;
-        digit += 10;
-      }
-      if (code < 0x110000) code = code << 4 | digit;
-    }
+    for (; p < end && hp_hex_value(*p) >= 0; p++)
+      if (code < 0x110000) code = code << 4 | (unsigned)hp_hex_value(*p);
   } else {
     //§ decimal-character-reference-start-state
     digits = p;
@@ -111,7 +81,7 @@ static hp_reference numeric(const char *p, const char *end, const char *base, hp
   }
   hp_reference reference;
   reference.end = p;
-  reference.length = encode(code, reference.bytes);
+  reference.length = (unsigned)(hp_put_code_point(reference.bytes, code) - reference.bytes);
   return reference;
 }
 
@@ -173,14 +143,12 @@ static hp_reference read_named(const char *name, size_t length, bool semicolon) 
   return reference;
 }
 
-static bool is_hexadecimal(char c) { return hp_ascii_is_digit(c) || (unsigned char)((c | 0x20) - 'a') < 6; }
-
 bool hp_reference_may_continue(const char *at, const char *end) {
   if (at == end) return true;
   if (*at == '#') {
     bool hexadecimal = ++at < end && (*at | 0x20) == 'x';
     if (hexadecimal) at++;
-    while (at < end && (hexadecimal ? is_hexadecimal(*at) : hp_ascii_is_digit(*at))) at++;
+    while (at < end && (hexadecimal ? hp_hex_value(*at) >= 0 : hp_ascii_is_digit(*at))) at++;
     return at == end;
   }
   size_t length = (size_t)(end - at);
