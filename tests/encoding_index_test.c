@@ -345,20 +345,20 @@ static bool is_pair(hp_index index, uint32_t pointer) {
 }
 
 static void compare_index(hp_index index) {
-  const hp_character *ours;
+  const hp_character *ours = hp_index_open(index);
   hp_character *table = calloc(hp_index_size(index), sizeof *table);
-  if (CHECK(table != NULL) && make_index(index, table) && CHECK_EQ(hp_index_open(index, &ours), HPAR_OK))
+  if (CHECK(table && ours) && make_index(index, table))
     for (uint32_t i = 0; i < hp_index_size(index); i++)
       if (!is_pair(index, i)) CHECK_EQ(code_point(&ours[i]), code_point(&table[i]));
   free(table);
 }
 
 static void compare_single_byte(const char *name) {
-  const hp_character *ours;
   hp_character table[256] = {{{0}}};
   const hp_encoding *encoding = hp_encoding_for_label(name, strlen(name));
   if (!CHECK(encoding != NULL) || !make_single_byte(name, table)) return;
-  if (!CHECK_EQ(hp_single_byte_open(encoding, &ours), HPAR_OK)) return;
+  const hp_character *ours = hp_single_byte_open(encoding);
+  if (!CHECK(ours != NULL)) return;
   for (unsigned byte = 0; byte < 256; byte++) CHECK_EQ(code_point(&ours[byte]), code_point(&table[byte]));
 }
 

@@ -471,15 +471,15 @@ static const struct {
 
 hpar_status hp_decoder_open(hp_decoder *d, const hp_encoding *encoding) {
   const unsigned index = kinds[encoding->kind].index, second = kinds[encoding->kind].second;
-  hpar_status status = HPAR_OK;
+  bool fine = true;
   memset(d, 0, offsetof(hp_decoder, out));
   d->encoding = encoding;
   d->decode = kinds[encoding->kind].decode;
-  if (encoding->kind == HP_ENCODING_SINGLE_BYTE) status = hp_single_byte_open(encoding, &d->table);
-  if (index) status = hp_index_open((hp_index)(index - 1), &d->table);
-  if (second && status == HPAR_OK) status = hp_index_open((hp_index)(second - 1), &d->second);
-  if (encoding->kind == HP_ENCODING_GB18030 && status == HPAR_OK) status = hp_gb18030_ranges_open(&d->ranges);
-  return status;
+  if (encoding->kind == HP_ENCODING_SINGLE_BYTE) fine = (d->table = hp_single_byte_open(encoding));
+  if (index) fine = (d->table = hp_index_open((hp_index)(index - 1)));
+  if (second) fine = fine && (d->second = hp_index_open((hp_index)(second - 1)));
+  if (encoding->kind == HP_ENCODING_GB18030) fine = fine && (d->ranges = hp_gb18030_ranges_open());
+  return fine ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 size_t hp_encoding_bom(const hp_encoding *encoding, const char **bom) {

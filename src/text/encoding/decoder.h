@@ -21,6 +21,9 @@ typedef struct hp_character {
   char utf8[4];
 } hp_character;
 
+/* Returns the code point of an entry; 0: none, or two characters. */
+uint32_t hp_code_point_of(const hp_character *entry);
+
 /* The process unpacks each table once, at its first use (1 to 96 KB), and keeps it. */
 typedef enum hp_index {
   HP_INDEX_GB18030,
@@ -43,22 +46,22 @@ enum {
 extern const unsigned char hp_packed_gb18030[], hp_packed_big5[], hp_packed_jis0208[], hp_packed_jis0212[],
     hp_packed_euc_kr[], hp_packed_single_bytes[];
 
-/* Fills the memory of a table, which is zero. Makes no other table. */
-typedef hpar_status (*hp_table_maker)(const void *key, void *table);
-/* Returns the table of `key`. Makes it at its first use; it stays in memory. */
-hpar_status hp_table_open(const void *key, size_t bytes, hp_table_maker make, const void **table);
+/* Fills the memory of a table, which is zero. Opens only tables that have been made: the caller
+ * holds a lock. */
+typedef void (*hp_table_maker)(const void *key, void *table);
+/* Returns the table of `key`. Makes it at its first use; it stays in memory. This function and
+ * those below return NULL if no memory is left. */
+const void *hp_table_open(const void *key, size_t bytes, hp_table_maker make);
 
 /* Returns the number of pointers of the index. */
 uint32_t hp_index_size(hp_index index);
-/* HPAR_ERROR_MEMORY. */
-hpar_status hp_index_open(hp_index index, const hp_character **table);
+const hp_character *hp_index_open(hp_index index);
 
 /* The characters of the four-byte codes of GB18030 below HP_GB18030_FOUR_BYTES. */
-hpar_status hp_gb18030_ranges_open(const uint16_t **table);
+const uint16_t *hp_gb18030_ranges_open(void);
 
-/* Sets `*table` to the characters of all 256 bytes. A byte without a character has U+FFFD.
- * HPAR_ERROR_MEMORY. */
-hpar_status hp_single_byte_open(const hp_encoding *encoding, const hp_character **table);
+/* The characters of all 256 bytes. A byte without a character has U+FFFD. */
+const hp_character *hp_single_byte_open(const hp_encoding *encoding);
 
 /*** the state of a decoder, for decode.c and for input.c, which decodes in place ***/
 
@@ -201,8 +204,7 @@ typedef struct hp_encoder {
   const uint16_t *ranges;             /* of gb18030 */
 } hp_encoder;
 
-/* HPAR_ERROR_MEMORY; HPAR_ERROR_UNSUPPORTED for other encodings, and where the system's iconv lacks
- * the encoding. */
+/* HPAR_ERROR_MEMORY; HPAR_ERROR_UNSUPPORTED for other encodings. */
 hpar_status hp_encoder_open(hp_encoder *encoder, const hp_encoding *encoding);
 
 /* Writes the code of a character from U+0080 on. Returns its length, or 0 if it has none. */

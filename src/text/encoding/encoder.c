@@ -24,15 +24,6 @@ static const inversion inversions[] = {
 };
 static const inversion jis0212 = {HP_INDEX_JIS0212, 0, UINT32_MAX, 0, 0, false};
 
-/* Returns the character of an entry; 0: none, or two characters. */
-static uint32_t character_of(const hp_character *entry) {
-  const unsigned char *c = (const unsigned char *)entry->utf8;
-  if (c[0] < 0x80) return c[0];
-  if (c[0] < 0xE0) return c[2] ? 0 : (c[0] & 0x1Fu) << 6 | (c[1] & 0x3Fu);
-  if (c[0] < 0xF0) return (c[0] & 0x0Fu) << 12 | (c[1] & 0x3Fu) << 6 | (c[2] & 0x3Fu);
-  return (c[0] & 0x07u) << 18 | (c[1] & 0x3Fu) << 12 | (c[2] & 0x3Fu) << 6 | (c[3] & 0x3Fu);
-}
-
 static int compare_entries(const void *left, const void *right) {
   const hp_inverse_entry *a = left, *b = right;
   if (a->character != b->character) return a->character < b->character ? -1 : 1;
@@ -44,16 +35,14 @@ static bool has_last_pointer(uint32_t c) {
   return c == 0x2550 || c == 0x255E || c == 0x2561 || c == 0x256A || c == 0x5341 || c == 0x5345;
 }
 
-static hpar_status make_inverse(const void *key, void *table) {
+static void make_inverse(const void *key, void *table) {
   const inversion *of = key;
   hp_inverse *inverse = table;
-  const hp_character *entries;
-  hpar_status status = hp_index_open(of->index, &entries);
-  if (status != HPAR_OK) return status;
+  const hp_character *entries = hp_index_open(of->index);
   hp_inverse_entry *to = inverse->entries;
   uint32_t count = 0, kept = 0, size = hp_index_size(of->index);
   for (uint32_t pointer = of->from; pointer < size && pointer < of->to; pointer++) {
-    uint32_t c = character_of(&entries[pointer]);
+    uint32_t c = hp_code_point_of(&entries[pointer]);
     if (c && (pointer < of->except_from || pointer >= of->except_to)) to[count++] = (hp_inverse_entry){c, pointer};
   }
   qsort(to, count, sizeof *to, compare_entries);
@@ -64,34 +53,33 @@ static hpar_status make_inverse(const void *key, void *table) {
       to[kept - 1] = to[i];
   }
   inverse->count = kept;
-  return HPAR_OK;
 }
 
-static hpar_status open_inverse(const inversion *of, const hp_inverse **inverse) {
-  const void *made = NULL;
-  const hp_character *entries; /* made first: a maker of a table cannot make another */
-  hpar_status status = hp_index_open(of->index, &entries);
-  if (status != HPAR_OK) return status;
-  size_t bytes = sizeof **inverse + hp_index_size(of->index) * sizeof(hp_inverse_entry);
-  status = hp_table_open(of, bytes, make_inverse, &made);
-  *inverse = made;
-  return status;
+static const hp_inverse *open_inverse(const inversion *of) {
+  if (!hp_index_open(of->index)) return NULL;
+  return hp_table_open(of, sizeof(hp_inverse) + hp_index_size(of->index) * sizeof(hp_inverse_entry), make_inverse);
 }
 
 hpar_status hp_encoder_open(hp_encoder *e, const hp_encoding *encoding) {
   *e = (hp_encoder){.encoding = encoding};
-  hpar_status status = HPAR_OK;
   switch (encoding->kind) {
     case HP_ENCODING_X_USER_DEFINED: return HPAR_OK;
-    case HP_ENCODING_SINGLE_BYTE: return hp_single_byte_open(encoding, &e->single);
-    case HP_ENCODING_GB18030: status = hp_gb18030_ranges_open(&e->ranges); break;
-    case HP_ENCODING_EUC_JP: status = open_inverse(&jis0212, &e->second); break;
+    case HP_ENCODING_SINGLE_BYTE:
+      e->single = hp_single_byte_open(encoding);
+      return e->single ? HPAR_OK : HPAR_ERROR_MEMORY;
+    case HP_ENCODING_GB18030:
+      if (!(e->ranges = hp_gb18030_ranges_open())) return HPAR_ERROR_MEMORY;
+      break;
+    case HP_ENCODING_EUC_JP:
+      if (!(e->second = open_inverse(&jis0212))) return HPAR_ERROR_MEMORY;
+      break;
     case HP_ENCODING_BIG5:
     case HP_ENCODING_SHIFT_JIS:
     case HP_ENCODING_EUC_KR: break;
     default: return HPAR_ERROR_UNSUPPORTED;
   }
-  return status != HPAR_OK ? status : open_inverse(&inversions[encoding->kind], &e->inverse);
+  e->inverse = open_inverse(&inversions[encoding->kind]);
+  return e->inverse ? HPAR_OK : HPAR_ERROR_MEMORY;
 }
 
 /*** codes ***/
@@ -118,7 +106,7 @@ static size_t put_two(unsigned char *code, uint32_t lead, uint32_t trail) {
 //§ single-byte-encoder
 static size_t encode_single(const hp_character *table, uint32_t c, unsigned char *code) {
   for (uint32_t byte = 0x80; byte < 0x100; byte++) {
-    if (c == 0xFFFD || character_of(&table[byte]) != c) continue;
+    if (c == 0xFFFD || hp_code_point_of(&table[byte]) != c) continue;
     code[0] = (unsigned char)byte;
     return 1;
   }

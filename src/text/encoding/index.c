@@ -24,33 +24,33 @@ static made *find(const void *key) {
   return at;
 }
 
-hpar_status hp_table_open(const void *key, size_t bytes, hp_table_maker make, const void **table) {
+const void *hp_table_open(const void *key, size_t bytes, hp_table_maker make) {
   made *one = find(key);
-  hpar_status status = HPAR_OK;
-  if (!one) {
-    pthread_mutex_lock(&making);
-    one = find(key);
-    if (!one) {
-      one = hp_allocate_zeroed(sizeof *one + bytes);
-      status = one ? make(key, one->table) : HPAR_ERROR_MEMORY;
-      if (status == HPAR_OK) {
-        one->key = key;
-        one->next = atomic_load_explicit(&tables, memory_order_relaxed);
-        atomic_store_explicit(&tables, one, memory_order_release);
-      } else {
-        hp_free(one);
-      }
-    }
-    pthread_mutex_unlock(&making);
+  if (one) return one->table;
+  pthread_mutex_lock(&making);
+  one = find(key);
+  if (!one && (one = hp_allocate_zeroed(sizeof *one + bytes))) {
+    make(key, one->table);
+    one->key = key;
+    one->next = atomic_load_explicit(&tables, memory_order_relaxed);
+    atomic_store_explicit(&tables, one, memory_order_release);
   }
-  if (status == HPAR_OK) *table = one->table;
-  return status;
+  pthread_mutex_unlock(&making);
+  return one ? one->table : NULL;
 }
 
 static hp_character character(uint32_t code_point) {
   hp_character c = {{0}};
   hp_put_code_point(c.utf8, code_point);
   return c;
+}
+
+uint32_t hp_code_point_of(const hp_character *entry) {
+  const unsigned char *c = (const unsigned char *)entry->utf8;
+  if (c[0] < 0x80) return c[0];
+  if (c[0] < 0xE0) return c[2] ? 0 : (c[0] & 0x1Fu) << 6 | (c[1] & 0x3Fu);
+  if (c[0] < 0xF0) return (c[0] & 0x0Fu) << 12 | (c[1] & 0x3Fu) << 6 | (c[2] & 0x3Fu);
+  return (c[0] & 0x07u) << 18 | (c[1] & 0x3Fu) << 12 | (c[2] & 0x3Fu) << 6 | (c[3] & 0x3Fu);
 }
 
 /*** packed tables ***/
@@ -119,19 +119,15 @@ static void add_pairs(hp_character *table) {
   table[1166] = (hp_character){{'\xC3', '\xAA', '\xCC', '\x8C'}};
 }
 
-static hpar_status make_index(const void *key, void *table) {
+static void make_index(const void *key, void *table) {
   const source *s = key;
   unpack(s->packed, s->size, table);
   if (s == &sources[HP_INDEX_BIG5]) add_pairs(table);
-  return HPAR_OK;
 }
 
-hpar_status hp_index_open(hp_index index, const hp_character **table) {
+const hp_character *hp_index_open(hp_index index) {
   const source *s = &sources[index];
-  const void *made_table = NULL;
-  hpar_status status = hp_table_open(s, s->size * sizeof **table, make_index, &made_table);
-  if (status == HPAR_OK) *table = made_table;
-  return status;
+  return hp_table_open(s, s->size * sizeof(hp_character), make_index);
 }
 
 /*** four bytes of GB18030 ***/
@@ -156,17 +152,13 @@ static bool has_two_bytes(const unsigned char *used, uint32_t c) {
 }
 
 /* They stand for what has no code of two bytes, in order, and U+E7C7 for the place of U+1E3F. */
-static hpar_status make_ranges(const void *key, void *table) {
+static void make_ranges(const void *key, void *table) {
   (void)key;
-  const hp_character *two_bytes;
-  hpar_status status = hp_index_open(HP_INDEX_GB18030, &two_bytes);
-  if (status != HPAR_OK) return status;
+  const hp_character *two_bytes = hp_index_open(HP_INDEX_GB18030);
   uint16_t *entries = table;
   unsigned char used[0x10000 / 8] = {0};
   for (uint32_t i = 0; i < hp_index_size(HP_INDEX_GB18030); i++) {
-    const unsigned char *u = (const unsigned char *)two_bytes[i].utf8;
-    uint32_t c = u[0] < 0xE0 ? (uint32_t)(u[0] & 0x1F) << 6 | (u[1] & 0x3F)
-                             : (uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3F);
+    uint32_t c = hp_code_point_of(&two_bytes[i]);
     used[c >> 3] |= (unsigned char)(1 << (c & 7));
   }
   uint32_t pointer = 0;
@@ -174,17 +166,12 @@ static hpar_status make_ranges(const void *key, void *table) {
     if ((c >= 0xD800 && c < 0xE000) || has_two_bytes(used, c)) continue;
     entries[pointer++] = (uint16_t)(c == 0x1E3F ? 0xE7C7 : c);
   }
-  return HPAR_OK;
 }
 
-hpar_status hp_gb18030_ranges_open(const uint16_t **table) {
+const uint16_t *hp_gb18030_ranges_open(void) {
   static const char key = 0;
-  const void *made_table = NULL;
-  const hp_character *two_bytes;
-  hpar_status status = hp_index_open(HP_INDEX_GB18030, &two_bytes); /* takes the lock */
-  if (status == HPAR_OK) status = hp_table_open(&key, HP_GB18030_FOUR_BYTES * sizeof **table, make_ranges, &made_table);
-  if (status == HPAR_OK) *table = made_table;
-  return status;
+  if (!hp_index_open(HP_INDEX_GB18030)) return NULL;
+  return hp_table_open(&key, HP_GB18030_FOUR_BYTES * sizeof(uint16_t), make_ranges);
 }
 
 /*** single bytes ***/
@@ -197,7 +184,7 @@ static const char *const single_byte_names[] = {
     "windows-1253", "windows-1254", "windows-1255", "windows-1256", "windows-1257", "windows-1258", "x-mac-cyrillic",
 };
 
-static hpar_status make_single_byte(const void *key, void *table) {
+static void make_single_byte(const void *key, void *table) {
   const char *name = ((const hp_encoding *)key)->name;
   hp_character *entries = table;
   for (uint32_t byte = 0; byte < 0x80; byte++) entries[byte].utf8[0] = (char)byte;
@@ -205,12 +192,8 @@ static hpar_status make_single_byte(const void *key, void *table) {
   const char *const *at = single_byte_names;
   do in = unpack(in, 0x80, entries + 0x80);
   while (strcmp(*at++, name) != 0);
-  return HPAR_OK;
 }
 
-hpar_status hp_single_byte_open(const hp_encoding *encoding, const hp_character **table) {
-  const void *made_table = NULL;
-  hpar_status status = hp_table_open(encoding, 256 * sizeof **table, make_single_byte, &made_table);
-  if (status == HPAR_OK) *table = made_table;
-  return status;
+const hp_character *hp_single_byte_open(const hp_encoding *encoding) {
+  return hp_table_open(encoding, 256 * sizeof(hp_character), make_single_byte);
 }
