@@ -55,6 +55,7 @@ static inline void hp_event_count_wake(hp_event_count *event) {
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #else
+#define FUTEX_WAIT_PRIVATE 128
 #define FUTEX_WAKE_PRIVATE 129
 #define FUTEX_WAIT_BITSET_PRIVATE 137
 #define FUTEX_WAKE_BITSET_PRIVATE 138
