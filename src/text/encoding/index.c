@@ -158,7 +158,10 @@ static void make_ranges(const void *key, void *table) {
   uint16_t *entries = table;
   unsigned char used[0x10000 / 8] = {0};
   for (uint32_t i = 0; i < hp_index_size(HP_INDEX_GB18030); i++) {
-    uint32_t c = hp_code_point_of(&two_bytes[i]);
+    /* All are in the BMP and beyond ASCII. hp_code_point_of takes 165,000 instructions more. */
+    const unsigned char *u = (const unsigned char *)two_bytes[i].utf8;
+    uint32_t c = u[0] < 0xE0 ? (uint32_t)(u[0] & 0x1F) << 6 | (u[1] & 0x3F)
+                             : (uint32_t)(u[0] & 0x0F) << 12 | (uint32_t)(u[1] & 0x3F) << 6 | (u[2] & 0x3F);
     used[c >> 3] |= (unsigned char)(1 << (c & 7));
   }
   uint32_t pointer = 0;
