@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Threads that write to the same line of this length slow each other. */
 enum { HP_CACHE_LINE = 64 };
@@ -112,6 +113,13 @@ void *hp_grow_tight_bytes(void *items, uint32_t *capacity, size_t need, size_t i
    (array)->items + (array)->count++)
 #define hp_push(array, unwind) hp_push_by(hp_grow_bytes, array, unwind)
 #define hp_push_tight(array, unwind) hp_push_by(hp_grow_tight_bytes, array, unwind)
+/* Appends `n` items from `from`, which may be NULL if there are none. */
+#define hp_push_all(array, from, n, unwind)                                                       \
+  do {                                                                                            \
+    hp_grow(&(array)->items, &(array)->capacity, (size_t)(array)->count + (n), (unwind));         \
+    if (n) memcpy((array)->items + (array)->count, (from), (size_t)(n) * sizeof *(array)->items); \
+    (array)->count += (n);                                                                        \
+  } while (0)
 
 /* Reserves memory as hp_grow for `items`, the address of an array. Does not unwind, but returns
  * false when memory is short. */

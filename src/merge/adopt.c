@@ -205,7 +205,7 @@ static uint32_t reconstruct_in_run(hp_builder *b, const hp_log *log, const hp_se
   run_walk w = {.b = b,
                 .anchor = s->anchor,
                 .at = node_at(b, s->anchor)->first,
-                .open = s->open_elements.count ? log->open + s->open_elements.first : NULL,
+                .open = s->open_elements.count ? log->open.items + s->open_elements.first : NULL,
                 .open_count = s->open_elements.count};
   uint32_t clones = 0;
   while (!clones && is_unclean(b) && find_site(&w)) {
@@ -258,7 +258,7 @@ static void adopt_run(hp_builder *b, hp_ref anchor_ref) {
 }
 
 void hp_adopt_segment(hp_builder *b, const hp_log *log, uint32_t segment) {
-  const hp_segment *s = &log->segments[segment];
+  const hp_segment *s = &log->segments.items[segment];
   uint32_t clones = 0, pushed = 0;
   bool reconstructs = must_reconstruct(b, s);
   uint32_t names = names_beyond_ark(b, s);
@@ -271,11 +271,12 @@ void hp_adopt_segment(hp_builder *b, const hp_log *log, uint32_t segment) {
   if (names && !reconstructs) apply_ark(b, node_at(b, s->anchor)->first, s->anchor, names);
   adopt_run(b, s->anchor);
   if (reconstructs) clones = reconstruct_in_run(b, log, s, names, &pushed);
-  for (uint32_t i = pushed; i < s->open_elements.count; i++) hp_exact_push(b, &log->open[s->open_elements.first + i]);
+  for (uint32_t i = pushed; i < s->open_elements.count; i++)
+    hp_exact_push(b, &log->open.items[s->open_elements.first + i]);
   if (s->formatting.count)
-    hp_active_formatting_splice(b, log->formatting + s->formatting.first, s->formatting.count, depth + clones);
+    hp_active_formatting_splice(b, log->formatting.items + s->formatting.first, s->formatting.count, depth + clones);
   for (uint32_t i = 0; i < s->templates.count; i++)
-    hp_exact_push_template_mode(b, log->template_modes[s->templates.first + i]);
+    hp_exact_push_template_mode(b, log->template_modes.items[s->templates.first + i]);
   hp_exact_adopt_state(b, &s->left, s->open_elements.count);
   if (!hp_observed_errors(b)) return;
   for (uint32_t i = segment ? s[-1].observed_to.errors : 0; i < s->observed_to.errors; i++)

@@ -11,8 +11,8 @@
 
 /* Returns the next segment of a log that a composition can use, or NULL. */
 static const hp_segment *next_segment(const hp_chunk_result *right) {
-  if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segment_count) return NULL;
-  const hp_segment *s = &right->log.segments[right->taken];
+  if (right->failed || right->hypothesis_count != 1 || right->taken >= right->log.segments.count) return NULL;
+  const hp_segment *s = &right->log.segments.items[right->taken];
   return s->ends == HP_ENDS_HAZARD || s->raw_name || s->begins_raw_text ? NULL : s;
 }
 
@@ -23,8 +23,8 @@ static bool is_doubtful(const hp_segment *s, bool form_may_be_open) {
 }
 
 bool hp_compose_begin(hp_composer *c, const hp_request *request, hp_chunk_result *left, const hp_chunk_result *right) {
-  if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segment_count) return false;
-  const hp_segment *last = &left->log.segments[left->log.segment_count - 1], *next = next_segment(right);
+  if (left->failed || left->hypothesis_count != 1 || left->taken >= left->log.segments.count) return false;
+  const hp_segment *last = &left->log.segments.items[left->log.segments.count - 1], *next = next_segment(right);
   if (is_doubtful(last, last->form_may_be_open)) return false;
   if (last->ends != HP_ENDS_CLEAN || last->begins_raw_text || !last->open_elements.count || !next ||
       next->start != last->end)
@@ -138,6 +138,6 @@ bool hp_compose_chunk(hp_composer *c, hp_chunk_result *right) {
     c->position = s->end;
     c->level->segments++;
     bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
-    if (ends_with_token && !build_token(c, &right->log.tokens[s->token], (hp_segment_end)s->ends)) return false;
+    if (ends_with_token && !build_token(c, &right->log.tokens.items[s->token], (hp_segment_end)s->ends)) return false;
   }
 }

@@ -215,7 +215,7 @@ static bool is_in_raw_text(const hp_merger *m, const hp_segment *s) {
 /* Splices a segment in. Calls the judge before, and confirms the resources of the segment. */
 static __attribute__((noinline)) void splice_observed(hp_merger *m, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
-  const hp_segment *s = &log->segments[m->segment];
+  const hp_segment *s = &log->segments.items[m->segment];
   if (m->judge && m->judge->before_splice) m->judge->before_splice(m, chunk, s);
   bool is_inert = m->finder && hp_finder_is_inert(m->finder);
   hp_adopt_segment(&m->engine->builder, log, m->segment);
@@ -228,7 +228,7 @@ static void splice_segment(hp_merger *m, const hp_chunk_result *chunk, const hp_
   const hp_log *log = &chunk->log;
   hp_engine *engine = m->engine;
   bool ends_with_token = s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT;
-  const hp_token *token = ends_with_token ? &log->tokens[s->token] : NULL;
+  const hp_token *token = ends_with_token ? &log->tokens.items[s->token] : NULL;
   m->is_rescued = false;
   if (m->is_observed)
     splice_observed(m, chunk);
@@ -253,7 +253,8 @@ static bool reparse_to_segment(hp_merger *m, const hp_chunk_result *chunk, const
   if (!reparse_until(m, s->start)) return false;
   if (m->done || m->segment == chunk->hypotheses[m->hypothesis].segment) return true;
   const hp_segment *before = s - 1;
-  if (before->ends == HP_ENDS_SPLIT && position(m) == s->start) run_first_half(m, &chunk->log.tokens[before->token]);
+  if (before->ends == HP_ENDS_SPLIT && position(m) == s->start)
+    run_first_half(m, &chunk->log.tokens.items[before->token]);
   return true;
 }
 
@@ -267,10 +268,10 @@ static void build_deferred_tokens(hp_merger *m, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
   hp_engine *engine = m->engine;
   uint32_t first = m->segment, end = chunk->hypotheses[m->hypothesis].end;
-  const hp_segment *s = &log->segments[first];
+  const hp_segment *s = &log->segments.items[first];
   for (; m->segment < end && is_token_only(s) && position(m) == s->start && is_at_boundary(m); s++) {
     engine->builder.flags.prepared = false;
-    replay(m, &log->tokens[s->token]);
+    replay(m, &log->tokens.items[s->token]);
     m->segment++;
   }
   uint32_t count = m->segment - first;
@@ -290,7 +291,7 @@ static bool merge_segments(hp_merger *m, const hp_chunk_result *chunk) {
   for (; m->segment < chunk->hypotheses[m->hypothesis].end; m->segment++) {
     if (!goes_singly) build_deferred_tokens(m, chunk);
     if (m->done || m->segment == chunk->hypotheses[m->hypothesis].end) break;
-    const hp_segment *s = &log->segments[m->segment];
+    const hp_segment *s = &log->segments.items[m->segment];
     if (s->start < m->rescued_to) {
       m->skipped++;
       continue;

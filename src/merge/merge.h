@@ -57,7 +57,7 @@ HP_SHARED void hp_compose_end(hp_composer *composer);
 
 /* Returns whether the whole chunk has become part of the log to its left. */
 static inline bool hp_is_composed(const hp_chunk_result *chunk) {
-  return chunk->taken && chunk->taken == chunk->log.segment_count;
+  return chunk->taken && chunk->taken == chunk->log.segments.count;
 }
 
 /*** the merger ***/

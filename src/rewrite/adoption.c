@@ -139,7 +139,7 @@ static void map_entries(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewrite_
   const bool counts = !r->rules->skips_tags;
   const size_t size = counts ? r->matching.version_size / sizeof(hp_bits) : 2 * (size_t)r->matching.matcher.words;
   for (uint32_t i = seg->state.entries; i < seg->state.entries + seg->state.entry_count; i++) {
-    hp_outline_entry *e = &log->outline.entries[i];
+    hp_outline_entry *e = &log->outline.entries.items[i];
     e->element.name = map_name(r, log, e->element.name, log->names.items[i]);
     const hp_bits *own = e->next ? log->bits.items + e->next - 1 + version * size : NULL;
     bool has_child = false;
@@ -161,7 +161,7 @@ static void adopt_children(hpar_rewriter *r, hp_rewrite_log *log, const hp_rewri
     const hp_saved_type *type = &log->types.items[i];
     const hp_atom name = map_name(r, log, type->name, type->own_name);
     bool is_outer = type->entry == UINT32_MAX;
-    uint32_t frame = is_outer ? hp_frame_of(&r->matching, outer) : log->outline.entries[type->entry].next;
+    uint32_t frame = is_outer ? hp_frame_of(&r->matching, outer) : log->outline.entries.items[type->entry].next;
     *hp_matching_type_counter(&r->matching, frame, hp_matching_type_of(type->ns, name)) += type->count;
   }
 }

@@ -212,9 +212,9 @@ static hp_saved_name save_name(hpar_rewriter *r, hp_atom atom) {
 static void save_names(hpar_rewriter *r, uint32_t first) {
   hp_rewrite_log *log = r->parallel.speculation->log;
   const hp_outline_log *outline = &log->outline;
-  hp_grow(&log->names.items, &log->names.capacity, outline->entry_count, &r->unwind);
-  for (uint32_t i = first; i < outline->entry_count; i++)
-    log->names.items[i] = save_name(r, outline->entries[i].element.name);
+  hp_grow(&log->names.items, &log->names.capacity, outline->entries.count, &r->unwind);
+  for (uint32_t i = first; i < outline->entries.count; i++)
+    log->names.items[i] = save_name(r, outline->entries.items[i].element.name);
 }
 
 /* Appends space for bits to the log. */
@@ -269,8 +269,8 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
   save_bits(r, p->frame.predicted, 2 * p->versions * words);
   save_bits(r, p->frame.read, 2 * words);
   if (counts) save_outer_frame(r);
-  for (uint32_t i = first; i < log->outline.entry_count; i++) {
-    uint32_t *next = &log->outline.entries[i].next, frame = *next;
+  for (uint32_t i = first; i < log->outline.entries.count; i++) {
+    uint32_t *next = &log->outline.entries.items[i].next, frame = *next;
     if (!frame) continue;
     if (counts) save_types(r, frame, i);
     *next = log->bits.count + 1;
@@ -288,8 +288,8 @@ static void save_frames(hpar_rewriter *r, uint32_t first) {
 static void save_records(hpar_rewriter *r, uint32_t first) {
   hp_speculation *p = r->parallel.speculation;
   hp_rewrite_log *log = p->log;
-  for (uint32_t i = first; i < log->outline.entry_count; i++) {
-    hp_outline_entry *e = &log->outline.entries[i];
+  for (uint32_t i = first; i < log->outline.entries.count; i++) {
+    hp_outline_entry *e = &log->outline.entries.items[i];
     if (!e->previous) continue;
     hp_end_record *record = &r->ends.items[e->previous];
     if (!record->moved_to) {
@@ -311,7 +311,7 @@ static void end_segment(hpar_rewriter *r, uint64_t end, const hp_token *token) {
   hp_speculation *p = r->parallel.speculation;
   hp_builder *b = &r->outline.builder;
   hp_rewrite_segment *now = &p->now;
-  uint32_t first = p->log->outline.entry_count;
+  uint32_t first = p->log->outline.entries.count;
   uint32_t reopened = hp_questions_reopened(b, token);
   const bool is_empty = !p->outer.now.tokens && !now->split.name; /* it saves the merger nothing */
   bool fits = !hp_outer_is_poisoned(&p->outer) && !is_empty && b->mode != HP_IN_TEXT && !r->ends.after_tag.length;

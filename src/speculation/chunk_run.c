@@ -33,12 +33,12 @@ enum { READ_AHEAD_BYTES = HPAR_READ_AHEAD_BYTES };
  * groups of 64. */
 static bool log_pays_off(const hp_log *log, uint32_t *from) {
   enum { GROUP = 64, MIN_GAIN = 8, NODE_GAIN = 3, BYTES_PER_GAIN = 64 };
-  uint32_t count = log->segment_count - *from;
+  uint32_t count = log->segments.count - *from;
   if (count < GROUP) return true;
   uint64_t gained = 0;
-  for (const hp_segment *s = log->segments + *from; s < log->segments + log->segment_count; s++)
+  for (const hp_segment *s = log->segments.items + *from; s < log->segments.items + log->segments.count; s++)
     gained += s->tokens + NODE_GAIN * s->left.nodes + (s->end - s->start) / BYTES_PER_GAIN;
-  *from = log->segment_count;
+  *from = log->segments.count;
   return gained > (uint64_t)MIN_GAIN * count;
 }
 
@@ -109,7 +109,7 @@ static chunk_run begin_run(hp_worker *w, const hp_request *request, const hp_pla
       .fast_path = is_plain && !hp_takes_slowly(&w->engine.builder),
       .predicts_mode = plan->mode_predictor->after_replay,
       .may_restart = may_restart,
-      .checked_segments = chunk->log.segment_count,
+      .checked_segments = chunk->log.segments.count,
       .begin = hp_tokenizer_offset(&w->engine.tokenizer),
       .names_before = w->engine.interner.used,
       .token = token,
@@ -168,7 +168,7 @@ static void join(chunk_run *r) {
   hp_worker_end_segment(w, &r->chunk->log, HP_ENDS_CLEAN);
   hp_begin_segment(w, r->at, mode, ns);
   while (outer->join < outer->join_count && outer->joins[outer->join] <= r->at)
-    outer->joined[outer->join++] = r->chunk->log.segment_count;
+    outer->joined[outer->join++] = r->chunk->log.segments.count;
 }
 
 static inline int next_token(hp_worker *w, hp_token *token) {
@@ -290,7 +290,7 @@ static void split_token(chunk_run *r) {
   hp_worker_end_segment(w, log, HP_ENDS_SPLIT);
   if (is_start(r->token, HP_ATOM_A)) hp_speculative_of(b)->outer_a_likely = false;
   /* The next segment has the errors of the token. */
-  log->segments[log->segment_count - 1].observed_to.errors = r->errors_before;
+  log->segments.items[log->segments.count - 1].observed_to.errors = r->errors_before;
   if (row) outer->fostered = false;
   hp_begin_segment(w, r->at, row ? HP_IN_TABLE_BODY : outer->base_mode, b->stack.entries[0].ns);
   outer->confident = confident;

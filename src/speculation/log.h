@@ -84,16 +84,11 @@ typedef struct hp_segment { // value
 } hp_segment;
 
 typedef struct hp_log { // value
-  hp_segment *segments;
-  uint32_t segment_count, segment_capacity;
-  hp_open_element *open;
-  uint32_t open_count, open_capacity;
-  hp_formatting *formatting;
-  uint32_t formatting_count, formatting_capacity;
-  uint8_t *template_modes;
-  uint32_t template_count, template_capacity;
-  hp_token *tokens;
-  uint32_t token_count, token_capacity;
+  HP_ARRAY(hp_segment) segments;
+  HP_ARRAY(hp_open_element) open;
+  HP_ARRAY(hp_formatting) formatting;
+  HP_ARRAY(uint8_t) template_modes;
+  HP_ARRAY(hp_token) tokens;
   hp_errors errors;
   hp_sightings sightings;
 } hp_log;

@@ -11,34 +11,39 @@
 /*** the log ***/
 
 void hp_log_clear(hp_log *log) {
-  log->segment_count = log->open_count = log->formatting_count = log->template_count = log->token_count = 0;
+  log->segments.count = log->open.count = log->formatting.count = log->template_modes.count = log->tokens.count = 0;
   log->errors.count = 0;
   log->sightings.count = 0;
 }
 
+/* Drops the state at the end of the segment and of all later ones. */
+static void drop_state(hp_log *log, const hp_segment *s) {
+  log->open.count = s->open_elements.first;
+  log->formatting.count = s->formatting.first;
+  log->template_modes.count = s->templates.first;
+}
+
 /* Keeps the first `segments` segments and their entries. */
 static void cut_log(hp_log *log, uint32_t segments) {
-  log->errors.count = segments ? log->segments[segments - 1].observed_to.errors : 0;
-  log->sightings.count = segments ? log->segments[segments - 1].observed_to.sightings : 0;
-  if (segments >= log->segment_count) return;
-  const hp_segment *s = &log->segments[segments];
-  log->open_count = s->open_elements.first;
-  log->formatting_count = s->formatting.first;
-  log->template_count = s->templates.first;
-  for (uint32_t i = segments; i < log->segment_count; i++, s++) {
+  log->errors.count = segments ? log->segments.items[segments - 1].observed_to.errors : 0;
+  log->sightings.count = segments ? log->segments.items[segments - 1].observed_to.sightings : 0;
+  if (segments >= log->segments.count) return;
+  const hp_segment *s = &log->segments.items[segments];
+  drop_state(log, s);
+  for (uint32_t i = segments; i < log->segments.count; i++, s++) {
     if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) continue;
-    log->token_count = s->token;
+    log->tokens.count = s->token;
     break;
   }
-  log->segment_count = segments;
+  log->segments.count = segments;
 }
 
 void hp_log_free(hp_log *log) {
-  hp_free(log->segments);
-  hp_free(log->open);
-  hp_free(log->formatting);
-  hp_free(log->template_modes);
-  hp_free(log->tokens);
+  hp_free(log->segments.items);
+  hp_free(log->open.items);
+  hp_free(log->formatting.items);
+  hp_free(log->template_modes.items);
+  hp_free(log->tokens.items);
   hp_free(log->errors.items);
   hp_sightings_free(&log->sightings);
 }
@@ -82,22 +87,12 @@ static void log_open_state(hp_worker *w, hp_log *log, hp_segment_end ends) {
   s->open_elements.count = b->stack.depth;
   s->formatting.count = b->formatting.count;
   s->templates.count = b->templates.count;
-  hp_grow(&log->open, &log->open_capacity, log->open_count + b->stack.depth, unwind);
-  if (b->stack.depth)
-    memcpy(log->open + log->open_count, b->stack.entries + 1, b->stack.depth * sizeof *b->stack.entries);
-  log->open_count += b->stack.depth;
-  hp_grow(&log->formatting, &log->formatting_capacity, log->formatting_count + b->formatting.count, unwind);
-  if (b->formatting.count)
-    memcpy(log->formatting + log->formatting_count, b->formatting.entries,
-           b->formatting.count * sizeof *b->formatting.entries);
-  log->formatting_count += b->formatting.count;
-  hp_grow(&log->template_modes, &log->template_capacity, log->template_count + b->templates.count, unwind);
-  if (b->templates.count) memcpy(log->template_modes + log->template_count, b->templates.modes, b->templates.count);
-  log->template_count += b->templates.count;
+  hp_push_all(&log->open, b->stack.entries + 1, b->stack.depth, unwind);
+  hp_push_all(&log->formatting, b->formatting.entries, b->formatting.count, unwind);
+  hp_push_all(&log->template_modes, b->templates.modes, b->templates.count, unwind);
   if (ends == HP_ENDS_DEFER || ends == HP_ENDS_SPLIT) {
-    hp_grow(&log->tokens, &log->token_capacity, log->token_count + 1, unwind);
-    s->token = log->token_count;
-    log->tokens[log->token_count++] = w->outer.token;
+    s->token = log->tokens.count;
+    *hp_push(&log->tokens, unwind) = w->outer.token;
   }
 }
 
@@ -111,11 +106,12 @@ static __attribute__((noinline)) void end_observed(hp_worker *w, const hp_log *l
 /* Takes the memory of the next segment and of its deferred token from the merger, which has read
  * it in the last parse. Otherwise the stores of the next segment wait for the merger's core. */
 static void prefetch_next(const hp_log *log) {
-  uintptr_t segment = (uintptr_t)log->segments + log->segment_count * sizeof *log->segments;
-  uintptr_t token = (uintptr_t)log->tokens + log->token_count * sizeof *log->tokens;
-  for (size_t i = 0; i < 2 * sizeof *log->segments; i += HP_CACHE_LINE)
+  uintptr_t segment = (uintptr_t)log->segments.items + log->segments.count * sizeof *log->segments.items;
+  uintptr_t token = (uintptr_t)log->tokens.items + log->tokens.count * sizeof *log->tokens.items;
+  for (size_t i = 0; i < 2 * sizeof *log->segments.items; i += HP_CACHE_LINE)
     hp_prefetch_to_write((const char *)(segment + i));
-  for (size_t i = 0; i < 2 * sizeof *log->tokens; i += HP_CACHE_LINE) hp_prefetch_to_write((const char *)(token + i));
+  for (size_t i = 0; i < 2 * sizeof *log->tokens.items; i += HP_CACHE_LINE)
+    hp_prefetch_to_write((const char *)(token + i));
 }
 
 /* Notes what the segment and its deferred token do to the form element pointer. Forms in a template
@@ -143,12 +139,11 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
   s->fostered = hp_speculative_of(b)->fostered;
   s->form_may_be_open = w->outer.form_may_be_open;
   note_form(&w->outer, b, ends);
-  s->open_elements.first = log->open_count;
-  s->formatting.first = log->formatting_count;
-  s->templates.first = log->template_count;
+  s->open_elements.first = log->open.count;
+  s->formatting.first = log->formatting.count;
+  s->templates.first = log->template_modes.count;
   if (ends != HP_ENDS_HAZARD) log_open_state(w, log, ends);
-  hp_grow(&log->segments, &log->segment_capacity, log->segment_count + 1, unwind);
-  log->segments[log->segment_count++] = *s;
+  *hp_push(&log->segments, unwind) = *s;
   prefetch_next(log);
   bool marker;
   if (w->outer.minimise_log && b->formatting.count && hp_has_listed(b, HP_ATOM_A, &marker))
@@ -161,7 +156,7 @@ void hp_worker_end_segment(hp_worker *w, hp_log *log, hp_segment_end ends) {
 
 void hp_worker_cut_log(hp_worker *w, hp_log *log, uint32_t segments) {
   if (hp_listener_of(&w->engine.builder))
-    hp_finder_cut_log(&w->finder, segments ? log->segments[segments - 1].observed_to.sightings : 0);
+    hp_finder_cut_log(&w->finder, segments ? log->segments.items[segments - 1].observed_to.sightings : 0);
   cut_log(log, segments);
 }
 
@@ -169,7 +164,7 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   hp_builder *b = &w->engine.builder;
   hp_segment *s = &w->outer.now;
   hp_speculative_clear(b);
-  *s = log->segments[--log->segment_count];
+  *s = log->segments.items[--log->segments.count];
   if (!s->anchor) s->anchor = new_anchor(b);
   hp_speculative_begin_segment(b, s->anchor, s->assumes.base_mode, s->assumes.ns);
   hp_speculative_of(b)->assumed = s->assumes.questions;
@@ -178,18 +173,17 @@ void hp_worker_resume(hp_worker *w, const hp_request *request, hp_log *log) {
   w->outer.base_mode = s->assumes.base_mode;
   w->outer.poisoned = HP_HAZARD_NONE;
   w->outer.form_may_be_open = s->form_may_be_open;
-  for (uint32_t i = 0; i < s->open_elements.count; i++) hp_exact_push(b, &log->open[s->open_elements.first + i]);
+  for (uint32_t i = 0; i < s->open_elements.count; i++) hp_exact_push(b, &log->open.items[s->open_elements.first + i]);
   if (s->formatting.count)
-    hp_active_formatting_splice(b, log->formatting + s->formatting.first, s->formatting.count, 0);
+    hp_active_formatting_splice(b, log->formatting.items + s->formatting.first, s->formatting.count, 0);
   hp_grow(&b->templates.modes, &b->templates.capacity, s->templates.count, b->unwind);
   b->templates.count = s->templates.count;
-  if (b->templates.count) memcpy(b->templates.modes, log->template_modes + s->templates.first, s->templates.count);
+  if (b->templates.count)
+    memcpy(b->templates.modes, log->template_modes.items + s->templates.first, s->templates.count);
   hp_speculative_resume(b, &s->left);
   hp_speculative_of(b)->likely_false = 0;
   s->open_elements.count = s->formatting.count = s->templates.count = 0;
-  log->open_count = s->open_elements.first;
-  log->formatting_count = s->formatting.first;
-  log->template_count = s->templates.first;
+  drop_state(log, s);
   log->errors.unwind = &w->engine.unwind;
   hp_observe_errors(b, request->max_errors ? &log->errors : NULL);
 }

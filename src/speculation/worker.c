@@ -173,14 +173,14 @@ static void run_hypothesis(hp_worker *w, const hp_request *request, const hp_pla
   w->outer.form_may_be_open = hp_chooses_dispositions(plan->strategy);
   hp_begin_segment(w, hypothesis->first, mode, ns);
   hp_run_chunk(w, request, plan, may_restart, hypothesis, chunk);
-  hypothesis->end = chunk->log.segment_count;
+  hypothesis->end = chunk->log.segments.count;
 }
 
 void hp_worker_speculate(hp_worker *w, const hp_request *request, const hp_plan *plan, const hp_start_state *state,
                          bool may_restart, hp_chunk_result *chunk) {
   hp_tokenizer *tokenizer = &w->engine.tokenizer;
   hp_start_hypothesis *hypothesis = &chunk->hypotheses[chunk->hypothesis_count++];
-  hypothesis->segment = chunk->log.segment_count;
+  hypothesis->segment = chunk->log.segments.count;
   hp_speculative_clear(&w->engine.builder);
   move_tokenizer(w, request, chunk->cut);
   if (find_chunk_start(tokenizer, state, tokenizer->base + chunk->reach, request->scripting)) {
@@ -309,13 +309,13 @@ hp_start_state hp_worker_predict(hp_worker *w, const hp_request *request, const 
 /* Returns true if the chunk ends in the body, without foreign content. */
 static bool ended_in_html(const hp_worker *w, const hp_chunk_result *chunk) {
   const hp_log *log = &chunk->log;
-  if (chunk->cut_short || !log->segment_count) return false;
-  const hp_segment *s = &log->segments[log->segment_count - 1];
+  if (chunk->cut_short || !log->segments.count) return false;
+  const hp_segment *s = &log->segments.items[log->segments.count - 1];
   if (s->ends != HP_ENDS_CLEAN || s->assumes.ns != HPAR_NAMESPACE_HTML || w->outer.outer_ns != HPAR_NAMESPACE_HTML)
     return false;
   if (s->assumes.base_mode != HP_IN_BODY && !hp_is_table_mode(s->assumes.base_mode)) return false;
   for (uint32_t i = 0; i < s->open_elements.count; i++)
-    if (log->open[s->open_elements.first + i].ns != HPAR_NAMESPACE_HTML) return false;
+    if (log->open.items[s->open_elements.first + i].ns != HPAR_NAMESPACE_HTML) return false;
   return true;
 }
 
@@ -327,7 +327,7 @@ void hp_worker_speculate_from_start(hp_worker *w, const hp_request *request, con
   else
     hp_worker_speculate(w, request, plan, &chunk->start, may_restart, chunk);
   if (plan->predictor->skip && plan->prescan && !chunk->start.is_doubtful && ended_in_html(w, chunk))
-    plan->predictor->skip(plan->prescan, chunk->log.segments[chunk->log.segment_count - 1].end);
+    plan->predictor->skip(plan->prescan, chunk->log.segments.items[chunk->log.segments.count - 1].end);
 }
 
 static void parse_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, hp_chunk_result *chunk) {

@@ -250,7 +250,7 @@ static bool correct_guesses(guesses *g, const attempt *a, hp_chunk_result *chunk
 /* Adds a start hypothesis. Returns false if the worker gave it up. */
 static bool read_chunk(hp_worker *w, const hp_request *request, const hp_plan *plan, guesses *g,
                        hp_chunk_result *chunk) {
-  uint32_t segment = chunk->log.segment_count, hypothesis = chunk->hypothesis_count;
+  uint32_t segment = chunk->log.segments.count, hypothesis = chunk->hypothesis_count;
   for (bool first = g->plain;; first = false) {
     hp_hpar2013_guess guess = hp_hpar2013_guess_of(chunk);
     if (g->plain) guess.noscript = false;
@@ -297,7 +297,7 @@ void hp_hpar2013_parse(hp_worker *w, const hp_request *request, const hp_plan *p
   if (has_behind) guess.end_comment = hypothesis;
   hp_hpar2013_keep_guess(chunk, guess);
   if (guess.raw_name) return;
-  uint32_t end = chunk->log.segment_count;
+  uint32_t end = chunk->log.segments.count;
   chunk->hypotheses[chunk->hypothesis_count++] =
       (hp_start_hypothesis){.first = HP_NO_SEGMENT, .segment = end, .end = end};
 }

@@ -56,7 +56,7 @@ static bool stays_in_table(const hp_builder *b, hp_ref anchor) {
 }
 
 static void audit_mode(const hp_builder *b, const hp_chunk_result *chunk, const hp_segment *s, hp_judgement *j) {
-  const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens[s->token] : NULL;
+  const hp_token *t = s->ends == HP_ENDS_DEFER ? &chunk->log.tokens.items[s->token] : NULL;
   bool part = t && t->kind == HP_TOKEN_START_TAG && is_table_part(t->name);
   bool in_body = s->assumes.base_mode == HP_IN_BODY;
   if (in_body && hp_is_table_mode(b->mode)) {
@@ -76,7 +76,7 @@ static bool scheme_corrects(const hp_builder *b, const hp_chunk_result *chunk, c
   hp_atom top = hp_hpar2013_guess_of(chunk).top;
   bool first = false;
   for (uint32_t i = 0; i < chunk->hypothesis_count; i++)
-    first |= s == &chunk->log.segments[chunk->hypotheses[i].segment];
+    first |= s == &chunk->log.segments.items[chunk->hypotheses[i].segment];
   if (!first || !top || !is_html(current(b), top)) return false;
   switch (wrong) {
     case HP_ASSUME_NO_P_IN_BUTTON_SCOPE: return top == HP_ATOM_P;
@@ -132,7 +132,7 @@ void hp_hpar2013_before_splice(hp_merger *m, const hp_chunk_result *chunk, const
       note_error(j, HPAR_UNDETECTED_TEXT);
   }
   if (s->ends != HP_ENDS_DEFER && s->ends != HP_ENDS_SPLIT) return;
-  const hp_token *t = &chunk->log.tokens[s->token];
+  const hp_token *t = &chunk->log.tokens.items[s->token];
   bool prepares = s->ends == HP_ENDS_SPLIT;
   hp_atom closed = prepares ? hp_hpar2013_guess_of(chunk).top : t->kind == HP_TOKEN_END_TAG ? t->name : 0;
   uint32_t found = closed ? nearest(b, closed) : 0;
@@ -141,7 +141,7 @@ void hp_hpar2013_before_splice(hp_merger *m, const hp_chunk_result *chunk, const
   j->outer_depth = depth;
   j->outer_top = b->stack.entries[depth].node;
   j->depth = depth + s->open_elements.count;
-  j->top = s->open_elements.count ? chunk->log.open[s->open_elements.first + s->open_elements.count - 1].node
+  j->top = s->open_elements.count ? chunk->log.open.items[s->open_elements.first + s->open_elements.count - 1].node
                                   : b->stack.entries[depth].node;
 }
 
@@ -192,7 +192,7 @@ void hp_hpar2013_after_entry(hp_merger *m, const hp_chunk_result *chunk, const h
   }
   j->after_end_tag = false;
   if (s->ends != HP_ENDS_DEFER) return;
-  const hp_token *t = &chunk->log.tokens[s->token];
+  const hp_token *t = &chunk->log.tokens.items[s->token];
   j->after_end_tag = t->kind == HP_TOKEN_END_TAG;
   switch (t->kind) {
     case HP_TOKEN_END_TAG: audit_end_tag(b, t, j); return;

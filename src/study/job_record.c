@@ -62,7 +62,7 @@ static void start(hp_merger *m, const hp_chunk_result *chunk, int hypothesis) {
   c->hypotheses = chunk->hypothesis_count;
   c->segments = m->is_passed ? 0 : r->end - r->segment;
   for (uint32_t i = r->segment; i < r->end; i++)
-    for (uint32_t questions = chunk->log.segments[i].assumes.questions; questions; questions &= questions - 1)
+    for (uint32_t questions = chunk->log.segments.items[i].assumes.questions; questions; questions &= questions - 1)
       c->assumed_by_kind[__builtin_ctz(questions)]++;
   c->respeculations = chunk->outcome.respeculations;
   c->aborted = chunk->outcome.aborted;

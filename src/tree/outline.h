@@ -189,10 +189,9 @@ typedef struct hp_saved_formatting {
 
 /* Saved states, each after the other. */
 typedef struct hp_outline_log { // value
-  hp_outline_entry *entries;
-  hp_saved_formatting *formatting;
-  uint8_t *template_modes;
-  uint32_t entry_count, entry_capacity, formatting_count, formatting_capacity, template_count, template_capacity;
+  HP_ARRAY(hp_outline_entry) entries;
+  HP_ARRAY(hp_saved_formatting) formatting;
+  HP_ARRAY(uint8_t) template_modes;
 } hp_outline_log;
 
 typedef struct hp_outline_state {            // value

@@ -31,14 +31,14 @@ static void print_run(const hpar_document *document, hp_ref anchor) {
 
 static void print_segment(const hpar_document *document, const hp_log *log, uint32_t index, const char *page) {
   static const char *const ends[] = {"the end of the chunk", "DEFER", "SPLIT", "HAZARD"};
-  const hp_segment *s = &log->segments[index];
+  const hp_segment *s = &log->segments.items[index];
   printf("segment %u ", index);
   print_bytes(page, s->start, s->end);
   if (s->anchor) printf("\n  run:");
   if (s->anchor) print_run(document, s->anchor);
   if (s->open_elements.count) printf("\n  open at its end:");
   for (uint32_t i = 0; i < s->open_elements.count; i++) {
-    hp_name name = hp_atom_name(&document->atoms, log->open[s->open_elements.first + i].name);
+    hp_name name = hp_atom_name(&document->atoms, log->open.items[s->open_elements.first + i].name);
     printf(" %.*s", (int)name.length, name.bytes);
   }
   if (s->assumes.questions) printf("\n  assumes:");
@@ -46,7 +46,7 @@ static void print_segment(const hpar_document *document, const hp_log *log, uint
     if (s->assumes.questions >> i & 1) printf(" %s", hpar_assumption_name((hpar_assumption)i));
   printf("\n  ended by: %s", ends[s->ends]);
   if (s->ends == HP_ENDS_DEFER || s->ends == HP_ENDS_SPLIT) {
-    const hp_token *token = &log->tokens[s->token];
+    const hp_token *token = &log->tokens.items[s->token];
     putchar(' ');
     if (token->kind == HP_TOKEN_EOF)
       printf("end of file");
@@ -88,7 +88,7 @@ int main(int count, char **arguments) {
     const hp_chunk_result *work = hp_chunk_at(queue, i)->work;
     if (!work) continue;
     printf("chunk %u: bytes %u to %u\n", i, work->cut, work->limit);
-    for (uint32_t j = 0; j < work->log.segment_count; j++)
+    for (uint32_t j = 0; j < work->log.segments.count; j++)
       print_segment(document, &work->log, j, document->input.bytes);
   }
   hpar_document_destroy(document);

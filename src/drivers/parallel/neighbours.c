@@ -96,8 +96,8 @@ static hpar_status run_composition(void *argument) {
 }
 
 static bool has_few_open_elements(const hp_chunk_result *work) {
-  uint32_t count = work->log.segment_count;
-  return count && work->log.segments[count - 1].open_elements.count <= MAX_OPEN_ELEMENTS;
+  uint32_t count = work->log.segments.count;
+  return count && work->log.segments.items[count - 1].open_elements.count <= MAX_OPEN_ELEMENTS;
 }
 
 /* Composes the log before the chunk with its log. Returns false if that is impossible now. Each
