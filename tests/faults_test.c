@@ -41,6 +41,7 @@ typedef enum way {
 } way;
 
 static bool sequential(way which) { return which == SEQUENTIAL || which == FED || which == KEPT; }
+static bool one_thread(way which) { return sequential(which) || which == INLINE || which == PIPELINED_ALONE; }
 static bool fed(way which) { return which == FED || which == FED_IN_PARALLEL; }
 
 static bool possible(way which) {
@@ -139,7 +140,7 @@ static bool try(uint64_t n, bool once, way which) {
 static void every_allocation(const char *name, way ways) {
   const uint64_t step = compare_full() ? 1 : compare_scale() < 15 ? 10 : compare_scale() < 100 ? 3 : 1;
   for (way which = SEQUENTIAL; which < ways; which++) {
-    if (!possible(which)) continue;
+    if (!possible(which) || (one_thread(which) && !CHECK_ONE_THREAD)) continue;
     hpar_parser *parser = NULL;
     hpar_document *document = NULL;
     if (!CHECK(!hpar_parser_create(&parser) && !hpar_document_create(&document))) return;

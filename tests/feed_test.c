@@ -160,8 +160,10 @@ static hpar_options parallel_options(const hpar_options *options) {
 static void every_split(hpar_options options, const char *bytes, size_t length, const char *origin, bool thorough) {
   options.mode = HPAR_MODE_SEQUENTIAL;
   if (!expect(&options, bytes, length)) return;
-  one_splits(&options, bytes, length, origin);
-  single_bytes(&options, bytes, length, origin);
+  if (CHECK_ONE_THREAD) {
+    one_splits(&options, bytes, length, origin);
+    single_bytes(&options, bytes, length, origin);
+  }
   if (!hpar_predictor_name(0)) return;
   hpar_options parallel = parallel_options(&options);
   if (thorough) one_splits(&parallel, bytes, length, origin);
@@ -171,7 +173,7 @@ static void every_split(hpar_options options, const char *bytes, size_t length, 
   verdict(&parallel, feed_steps(&parallel, bytes, length, 8), bytes, length, origin, "merged as a tree, steps of", 8);
   study.merge = HPAR_MERGE_CHAIN;
   parallel.parallel.executor = HPAR_EXECUTOR_INLINE;
-  single_bytes(&parallel, bytes, length, origin);
+  if (CHECK_ONE_THREAD) single_bytes(&parallel, bytes, length, origin);
 }
 
 static void own_documents(void) {
@@ -197,7 +199,7 @@ static void splits_of(const buffer *text, const hpar_options *options, const cha
   hpar_options sequential = *options, parallel = parallel_options(options);
   parallel.parallel.chunk_size = 100;
   if (!expect(&sequential, text->bytes, text->length)) return;
-  for (size_t at = 0; at <= text->length; at += at > 900 && at < 1150 ? 1 : 1 + at % 5)
+  for (size_t at = 0; CHECK_ONE_THREAD && at <= text->length; at += at > 900 && at < 1150 ? 1 : 1 + at % 5)
     verdict(&sequential, feed_pieces(&sequential, text->bytes, text->length, &at, 1), text->bytes, text->length, origin,
             "split at", at);
   for (size_t step = 1; step < 2000; step += 1 + step * 2) {

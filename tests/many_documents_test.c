@@ -31,11 +31,21 @@ enum { WHOLE, FED, DECODED, FED_DECODED, AT_FINISH, WAYS };
 
 static char page[PAGE_BYTES + 1];
 
+/* Writes the text of paragraph `i`, with leading zeros: printf would take a quarter of the test. */
+static void write_text(char text[TEXT_BYTES], unsigned i) {
+  memset(text, '0', TEXT_BYTES);
+  for (char *at = text + TEXT_BYTES; i; i /= 10) *--at = (char)('0' + i % 10);
+}
+
 /* Writes about 50 paragraphs, each with its number, so that trees differ. */
 static void make_page(unsigned number) {
   size_t length = (size_t)sprintf(page, "<!DOCTYPE html><title>page %u</title>", number);
-  for (unsigned i = 0; length + 300 < PAGE_BYTES; i++)
-    length += (size_t)sprintf(page + length, "<p id=p%u>%0*u &amp; caf\xe9</p>", number, TEXT_BYTES, i);
+  for (unsigned i = 0; length + 300 < PAGE_BYTES; i++) {
+    length += (size_t)sprintf(page + length, "<p id=p%u>", number);
+    write_text(page + length, i);
+    length += TEXT_BYTES;
+    length += (size_t)sprintf(page + length, " &amp; caf\xe9</p>");
+  }
   memset(page + length, 'x', PAGE_BYTES - length);
 }
 
@@ -61,14 +71,14 @@ static bool is_page(const hpar_document *document, unsigned number, unsigned way
   char id[16], text[TEXT_BYTES + 32];
   unsigned paragraphs = 0;
   snprintf(id, sizeof id, "p%u", number);
+  snprintf(text + TEXT_BYTES, 32, " & caf%s", way == DECODED || way == FED_DECODED ? "\xc3\xa9" : "\xef\xbf\xbd");
   hpar_node root = hpar_document_root(document);
   for (hpar_node node = root; node; node = hpar_node_walk(document, root, node)) {
     hpar_string name = hpar_node_name(document, node);
     if (name.length != 1 || name.bytes[0] != 'p') continue;
     hpar_string value = hpar_node_attribute_value(document, node, "id");
     hpar_string data = hpar_node_data(document, hpar_node_first_child(document, node));
-    const char *last = way == DECODED || way == FED_DECODED ? "\xc3\xa9" : "\xef\xbf\xbd";
-    snprintf(text, sizeof text, "%0*u & caf%s", TEXT_BYTES, paragraphs++, last);
+    write_text(text, paragraphs++);
     if (value.length != strlen(id) || memcmp(value.bytes, id, value.length)) return false;
     if (data.length != strlen(text) || memcmp(data.bytes, text, data.length)) return false;
   }

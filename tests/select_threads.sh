@@ -29,7 +29,7 @@ for i in 1 2 3; do printf '<title>%s</title><p class=c>a' $i >many/$i.html; done
 
 awk 'BEGIN {
   print "<!DOCTYPE html><title>t</title><noscript><p>n</p></noscript>"
-  for (i = 0; i < 26000; i++) {
+  for (i = 0; i < 13000; i++) {
     print i % 5 ? "<section><p class=x>a &amp; b</p><a href=q" i ">b</a></section>" : "<div><p>c<b>d<table>"
     if (i % 5 == 0) print "<tr><td>1<td>2</tr>e</table></b></div>"
   }
